@@ -1,0 +1,7 @@
+"""Proposers behind one protocol: whatever guesses, the target decides."""
+from specdec_lab.drafters.interface import Draft, Drafter
+from specdec_lab.drafters.model import ModelDrafter
+from specdec_lab.drafters.ngram import NgramDrafter
+from specdec_lab.drafters.synthetic import SyntheticDrafter
+
+__all__ = ["Draft", "Drafter", "ModelDrafter", "NgramDrafter", "SyntheticDrafter"]

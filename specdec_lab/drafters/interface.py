@@ -1,0 +1,58 @@
+"""The protocol between the engine and whatever proposes tokens."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from specdec_lab.sampling import Rng, SamplingParams
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Drafted ids `[k]` and the laws `[k, vocab]` they were really drawn from.
+
+    `probs` is None for a deterministic proposal: each token's law is then one-hot. A greedy draft tested
+    against its softmax instead gives the wrong distribution (transformers#32867).
+    """
+
+    tokens: Tensor
+    probs: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def laws(self, like: Tensor) -> Tensor:
+        """The laws `[k, vocab]`, in the dtype, device and vocabulary of `like` `[*, vocab]`."""
+        if self.probs is not None:
+            return self.probs.to(like)
+        one_hot = like.new_zeros(len(self), like.shape[-1])
+        return one_hot.scatter_(1, self.tokens.to(like.device)[:, None], 1.0)
+
+
+NOTHING = Draft(torch.empty(0, dtype=torch.long))
+
+
+class Drafter(Protocol):
+    """Proposes tokens. `context` is always all ids so far, `[n]` on the CPU."""
+
+    name: str
+
+    @property
+    def cache_length(self) -> int | None:
+        """Tokens held by the drafter's own cache; None if it has none."""
+        ...
+
+    def begin(self, context: Tensor) -> None:
+        """A new text starts with this prompt; forget the last one."""
+        ...
+
+    def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:
+        """Up to k tokens to follow `context`; fewer, or none, is always allowed."""
+        ...
+
+    def commit(self, context: Tensor) -> None:
+        """The round is over and this is the context now: roll back whatever it does not confirm."""
+        ...

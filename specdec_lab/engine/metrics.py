@@ -1,0 +1,63 @@
+"""What a run says about its draft, in the words of vLLM where it has one."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specdec_lab.engine.rounds import Round
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Counts over rounds, as the verifier decided them (before stop conditions cut the last round)."""
+
+    rounds: int
+    tokens: int
+    drafted: int
+    accepted: int
+    rejections: int
+    drafted_at: tuple[int, ...]
+    accepted_at: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rounds: Sequence[Round]) -> Metrics:
+        longest = max((len(r.drafted) for r in rounds), default=0)
+        return cls(
+            rounds=len(rounds),
+            tokens=sum(len(r.emitted) for r in rounds),
+            drafted=sum(len(r.drafted) for r in rounds),
+            accepted=sum(r.accepted for r in rounds),
+            rejections=sum(r.rejected for r in rounds),
+            drafted_at=tuple(sum(len(r.drafted) > i for r in rounds) for i in range(longest)),
+            accepted_at=tuple(sum(r.accepted > i for r in rounds) for i in range(longest)),
+        )
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """accepted / drafted. Falls with k even if the draft stays as good. None if nothing was drafted."""
+        return self.accepted / self.drafted if self.drafted else None
+
+    @property
+    def alpha(self) -> float | None:
+        """accepted / (accepted + rejections): the chance that a token that is tested stands. The p of the formulas."""
+        tested = self.accepted + self.rejections
+        return self.accepted / tested if tested else None
+
+    @property
+    def mean_acceptance_length(self) -> float | None:
+        """Tokens emitted per target pass."""
+        return self.tokens / self.rounds if self.rounds else None
+
+    @property
+    def marginal(self) -> tuple[float, ...]:
+        """Per position: the share of the rounds that drafted it in which it stood."""
+        return tuple(a / d for a, d in zip(self.accepted_at, self.drafted_at, strict=True))
+
+    @property
+    def conditional(self) -> tuple[float | None, ...]:
+        """Per position: the share of the rounds that tested it (all before it stood) in which it stood.
+
+        Exact when every round drafts as many tokens; with shorter drafts in between, a lower bound.
+        """
+        before = (self.rounds, *self.accepted_at)
+        return tuple(a / min(b, d) if b and d else None for a, b, d in zip(self.accepted_at, before, self.drafted_at, strict=False))

@@ -1,0 +1,1 @@
+"""One call for every model, toy or real: `model(input_ids, cache) -> logits`."""

@@ -1,0 +1,54 @@
+"""Transformers models behind the package's call, and their key-value cache behind its rollback contract."""
+from __future__ import annotations
+
+import inspect
+
+import torch
+from torch import Tensor, nn
+from transformers import DynamicCache
+
+from specdec_lab.errors import UserError
+
+
+class KVCache:
+    """A transformers cache that can be cut to any shorter length."""
+
+    def __init__(self, config) -> None:
+        self.kv = DynamicCache(config=config)
+
+    def __len__(self) -> int:
+        return self.kv.get_seq_length()
+
+    def truncate(self, length: int) -> None:
+        # transformers empties the cache without a word when asked to drop more than is there (transformers#47720).
+        assert 0 <= length <= len(self), f"cannot keep {length} of {len(self)} tokens"
+        if length < len(self):
+            self.kv.crop(length - len(self))  # a negative number of tokens to remove: right in every version
+
+
+class HFModel:
+    """A transformers causal LM at batch size 1.
+
+    Raises UserError, naming the model, for layers whose state cannot be rolled back: sliding windows
+    forget (transformers#47447) and recurrent states cannot be rewound (llama.cpp#20075).
+    """
+
+    def __init__(self, model: nn.Module, name: str) -> None:
+        self.model, self.name = model.eval(), name
+        config = model.config.get_text_config()
+        self.vocab_size, self.max_context = config.vocab_size, config.max_position_embeddings
+        self.device = model.device
+        layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
+        odd = layers - {"DynamicLayer"} | ({"recurrent state"} if getattr(model, "_is_stateful", False) else set())
+        if odd:
+            raise UserError(f"The cache of {name} cannot be rolled back ({', '.join(sorted(odd))}); choose a model with full attention only.")
+        # transformers renames `past_key_values` to `cache` in version 5.24.
+        self._cache_argument = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+    def new_cache(self) -> KVCache:
+        return KVCache(self.model.config)
+
+    @torch.inference_mode()
+    def __call__(self, input_ids: Tensor, cache: KVCache, logits_to_keep: int = 0) -> Tensor:
+        held = {self._cache_argument: cache.kv}
+        return self.model(input_ids=input_ids, use_cache=True, logits_to_keep=logits_to_keep, **held).logits

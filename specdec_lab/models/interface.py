@@ -1,0 +1,40 @@
+"""What the engine asks of a model and of its cache."""
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Cache(Protocol):
+    """What a model remembers of the tokens it was fed. It can forget the latest ones: that is a rollback."""
+
+    def __len__(self) -> int:
+        """The number of tokens held."""
+        ...
+
+    def truncate(self, length: int) -> None:
+        """Forget all but the first `length` tokens; 0 <= length <= len(self)."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """A causal language model at batch size 1."""
+
+    name: str
+    vocab_size: int
+    max_context: int
+    device: torch.device
+
+    def new_cache(self) -> Cache:
+        """An empty cache. Raises UserError if this model's cache cannot be rolled back."""
+        ...
+
+    def __call__(self, input_ids: Tensor, cache: Cache, logits_to_keep: int = 0) -> Tensor:
+        """Feed ids `[1, n]` after what the cache holds, and add them to it.
+
+        Returns logits `[1, n, vocab]`, row i the prediction after `input_ids[:, : i + 1]`; with
+        `logits_to_keep` only the last so many rows.
+        """
+        ...

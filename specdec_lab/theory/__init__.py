@@ -1,0 +1,1 @@
+"""What to expect before anything runs: closed forms, simulation, and exact laws by enumeration."""
