@@ -1,4 +1,5 @@
 """Where the trained draft and the other files of `assets/` are: in a checkout beside the package, else inside it."""
+
 from pathlib import Path
 
 

@@ -4,6 +4,7 @@ The law of a token is what is left of the softmax after temperature, top-k, top-
 penalty. Speculative decoding is lossless for *that* law, provided target and draft are shaped by this one
 function and a draft states the law its tokens were really drawn from.
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Proposers behind one protocol: whatever guesses, the target decides."""
+
 from specdec_lab.drafters.interface import Draft, Drafter
 from specdec_lab.drafters.model import ModelDrafter
 from specdec_lab.drafters.ngram import NgramDrafter

@@ -1,4 +1,5 @@
 """The protocol between the engine and whatever proposes tokens."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """A separate small model as the drafter."""
+
 from __future__ import annotations
 
 import torch

@@ -1,4 +1,5 @@
 """The prompt as the drafter: what followed the last few tokens the last time they stood there."""
+
 from __future__ import annotations
 
 from torch import Tensor

@@ -1,4 +1,5 @@
 """Coin-flip acceptance: a drafter right with probability p, for timing any p without training a draft for it."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """The decoding loop, its stop conditions, and what it records."""
+
 from specdec_lab.engine.loop import Generation, generate, stream
 from specdec_lab.engine.metrics import Metrics
 from specdec_lab.engine.rounds import Round

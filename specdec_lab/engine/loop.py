@@ -2,6 +2,7 @@
 
 Plain decoding is the same loop with nothing drafted, so the baseline of every comparison is honest.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
 """What a run says about its draft, in the words of vLLM where it has one."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

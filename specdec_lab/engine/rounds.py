@@ -1,4 +1,5 @@
 """The record of one round."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """When a text ends: the same rule for every token, whether it came alone or inside an accepted run."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Transformers models behind the package's call, and their key-value cache behind its rollback contract."""
+
 from __future__ import annotations
 
 import inspect
@@ -41,7 +42,9 @@ class HFModel:
         layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
         odd = layers - {"DynamicLayer"} | ({"recurrent state"} if getattr(model, "_is_stateful", False) else set())
         if odd:
-            raise UserError(f"The cache of {name} cannot be rolled back ({', '.join(sorted(odd))}); choose a model with full attention only.")
+            raise UserError(
+                f"The cache of {name} cannot be rolled back ({', '.join(sorted(odd))}); choose a model with full attention only."
+            )
         # transformers renames `past_key_values` to `cache` in version 5.24.
         self._cache_argument = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 

@@ -1,4 +1,5 @@
 """What the engine asks of a model and of its cache."""
+
 from __future__ import annotations
 
 from typing import Protocol

@@ -1,4 +1,5 @@
 """Language models small enough to know exactly, called like the real ones. Logits are float64."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,6 +2,7 @@
 
 The real engine and the real verifiers are run, on toys, once for each way their choices can fall out.
 """
+
 from __future__ import annotations
 
 from collections import defaultdict

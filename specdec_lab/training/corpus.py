@@ -3,8 +3,10 @@
 Training on the target's own text, with the target's own law as the label, is what makes a draft agree
 with it: DistillSpec (Zhou et al. 2023, arXiv:2310.08461).
 """
+
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -49,7 +51,7 @@ def read_corpus(folder: Path, hidden: Path | None = None, width: int = 0) -> Cor
     for name in ("selfgen", "selfgen-free"):
         data = np.load(folder / f"{name}.npz")
         offsets = data["offsets"]
-        for i, (start, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for i, (start, end) in enumerate(itertools.pairwise(offsets)):
             chat = "prompt_len" in data
             answer = int(data["prompt_len"][i]) if chat else 0
             # Held out by user turn, so that no answer to a held-out question is ever seen in training.

@@ -9,6 +9,7 @@ Loss: KL(target || draft) plus cross-entropy on the target's most likely token, 
 vocabulary, on text that the target wrote (DistillSpec, arXiv:2310.08461; reduced output vocabulary:
 FR-Spec, arXiv:2502.14856).
 """
+
 from __future__ import annotations
 
 import json
@@ -119,7 +120,9 @@ def train(target, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint
         if (step + 1) % 100 == 0 or step + 1 == steps:
             alpha = greedy_alpha(draft.eval(), head, ids, corpus, probe)
             draft.train()
-            print(f"step {step + 1}/{steps}  loss {running:.3f}  held-out greedy alpha {alpha:.3f}  {time.time() - began:.0f} s", flush=True)
+            print(
+                f"step {step + 1}/{steps}  loss {running:.3f}  held-out greedy alpha {alpha:.3f}  {time.time() - began:.0f} s", flush=True
+            )
             state = {"draft": {n: w for n, w in draft.state_dict().items() if "embed" not in n and "lm_head" not in n}}
             state |= {"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(), "step": step + 1}
             torch.save(state, checkpoint.with_suffix(".partial"))

@@ -4,6 +4,7 @@ Glossary, as in vLLM. *accepted*: drafted tokens that stand. *correction*: the t
 the first rejected one (vLLM says recovered). *bonus*: the target's own token after a draft that stands whole.
 Every round emits accepted + 1 tokens. `p` is the target's law and `q` the draft's, everywhere.
 """
+
 from specdec_lab.verify.greedy import verify_greedy
 from specdec_lab.verify.sampling import residual, verify_sampling
 

@@ -1,4 +1,5 @@
 """Greedy verification: keep the agreeing prefix, then emit the target's own token."""
+
 from torch import Tensor
 
 

@@ -1,4 +1,5 @@
 """Rejection-sampling verification: whatever the draft's law, what comes out has the target's."""
+
 from torch import Tensor
 
 from specdec_lab.sampling import Rng
