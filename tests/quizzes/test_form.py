@@ -1,0 +1,88 @@
+"""Every knowledge check is committed clean, adds up to 20 points, and can be put together again from its text alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.quizzes.source import QUIZZES, knowledge_check, read, split
+
+CHAPTERS = sorted(path.parent.name for path in QUIZZES.glob("source/*/knowledge_check.ipynb"))
+chapter = pytest.mark.parametrize("chapter", CHAPTERS)
+
+
+def code_cells(chapter: str, grade: bool | None = None):
+    cells = [cell for cell in knowledge_check(chapter).cells if cell.cell_type == "code"]
+    return [cell for cell in cells if grade is None or cell.metadata.nbgrader.grade == grade]
+
+
+def test_chapter_2_has_one():
+    assert "02_greedy_verification" in CHAPTERS
+
+
+@chapter
+def test_it_is_clean(chapter: str):
+    notebook = knowledge_check(chapter)
+    assert notebook.metadata.kernelspec.name == "python3" and "widgets" not in notebook.metadata
+    ids = [cell.id for cell in notebook.cells]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch(r"[a-z0-9-]+", id_) for id_ in ids)
+    for cell in notebook.cells:
+        assert not cell.get("outputs") and cell.get("execution_count") is None, cell.id
+        assert set(cell.metadata) <= {"nbgrader"}, cell.id
+
+
+@chapter
+def test_every_code_cell_is_an_answer_or_a_check(chapter: str):
+    for cell in code_cells(chapter):
+        check = cell.id.endswith("-check")
+        assert check or cell.id.endswith("-answer")
+        wanted = {"grade": check, "solution": not check, "locked": check, "task": False, "grade_id": cell.id, "schema_version": 3}
+        assert {key: value for key, value in cell.metadata.nbgrader.items() if key != "points"} == wanted
+        assert ("points" in cell.metadata.nbgrader) == check
+        assert cell.source.startswith(f"# {cell.id} · "), "the marker by which a cell is found when its metadata is lost"
+
+
+@chapter
+def test_its_points(chapter: str):
+    points = {}
+    for cell in code_cells(chapter, grade=True):
+        question = re.match(r"q\d+", cell.id)[0]
+        points[question] = points.get(question, 0) + cell.metadata.nbgrader.points
+    said = {}
+    for cell in knowledge_check(chapter).cells:
+        if title := re.match(r"## Question (\d+) · .* · (\d+) points", cell.source):
+            said[f"q{title[1]}"] = int(title[2])
+    assert said == points
+    assert sum(points.values()) == 20
+
+
+@chapter
+def test_its_cells_are_short(chapter: str):
+    for cell in code_cells(chapter):
+        lines = cell.source.splitlines()
+        assert len(lines) <= 25, cell.id
+        assert max(map(len, lines)) <= 140, cell.id
+        assert "torch" not in cell.source, "an import of torch costs each submission 2.5 s"
+
+
+@chapter
+def test_hidden_tests_decide_and_solutions_are_marked(chapter: str):
+    for cell in code_cells(chapter, grade=True):
+        outside, inside = split(cell.source, "HIDDEN TESTS")
+        assert inside, f"{cell.id} gives its points for the form alone"
+        asserts = re.findall(r"assert .*?, (?:\\\n +)?(?=f?[\"'])f?[\"'](.*)[\"']$", "\n".join(outside), re.MULTILINE)
+        assert len(asserts) == "\n".join(outside).count("assert "), "each visible assert has a message"
+        label = re.match(r"q(\d+[a-z]?)-", cell.id)[1]
+        assert all(message.startswith(f"Question {label}: ") and message.endswith(".") for message in asserts)
+    for cell in code_cells(chapter, grade=False):
+        assert split(cell.source, "SOLUTION")[1], cell.id
+
+
+@chapter
+def test_the_sections_it_sends_to_exist(chapter: str):
+    lesson = read(QUIZZES.parent / "notebooks" / f"{chapter}.ipynb")
+    sections = {line.removeprefix("## ").strip() for cell in lesson.cells for line in cell.source.splitlines() if line.startswith("## ")}
+    for cell in code_cells(chapter, grade=True):
+        named = set(re.findall(r"[Rr]ead (?:'|\")(.+?)(?:'|\") in chapter", cell.source))
+        assert named and named <= sections, (cell.id, named - sections)
