@@ -23,7 +23,8 @@ class SamplingParams:
 
     temperature: 0 is greedy; top_k: 0 keeps all tokens; top_p in (0, 1]; min_p in [0, 1), relative to the
     most likely token (Nguyen et al. 2024, arXiv:2407.01082); repetition_penalty > 0, 1 is none (CTRL,
-    arXiv:1909.05858). The filters apply in that order, the penalty before all of them.
+    arXiv:1909.05858). The filters apply in that order, the penalty before all of them; tokens as likely as the
+    last one that a filter keeps are kept with it.
     """
 
     temperature: float = 0.0
@@ -34,7 +35,7 @@ class SamplingParams:
 
     def __post_init__(self) -> None:
         for name, value, fine, wanted in (
-            ("temperature", self.temperature, 0.0 <= self.temperature < math.inf, "0 (greedy) or more"),
+            ("temperature", self.temperature, self.temperature == 0.0 or 1e-5 <= self.temperature < math.inf, "0 (greedy) or at least 0.00001"),
             ("top_k", self.top_k, self.top_k >= 0, "0 (off) or more"),
             ("top_p", self.top_p, 0.0 < self.top_p <= 1.0, "in (0, 1]; 1 is off"),
             ("min_p", self.min_p, 0.0 <= self.min_p < 1.0, "in [0, 1); 0 is off"),
@@ -53,7 +54,7 @@ def laws(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
 
     Row i is the prediction after `context[: len(context) - n + 1 + i]`, so that the repetition penalty sees
     exactly what plain decoding would have seen there, drafted tokens included. float64 logits give a float64
-    law, all others float32. Raises UserError on NaN logits.
+    law, all others float32. Raises UserError on logits that make no law: NaN or infinite ones.
     """
     scores = _penalised(logits, params, context)
     if params.greedy:
@@ -63,11 +64,9 @@ def laws(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
         kth = scores.topk(params.top_k, dim=-1).values[..., -1:]
         scores = scores.masked_fill(scores < kth, -math.inf)
     if params.top_p < 1.0:
-        ranked, order = scores.sort(dim=-1, descending=True, stable=True)
-        p = ranked.softmax(-1)
-        before = p.cumsum(-1) - p  # a token stays while those above it do not reach top_p yet
-        cut = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, order, before >= params.top_p)
-        scores = scores.masked_fill(cut, -math.inf)
+        p = scores.softmax(-1)
+        least = torch.stack([_least_of_nucleus(row, params.top_p) for row in p])
+        scores = scores.masked_fill(p < least[:, None], -math.inf)
     if params.min_p > 0.0:
         p = scores.softmax(-1)
         scores = scores.masked_fill(p < params.min_p * p.amax(-1, keepdim=True), -math.inf)
@@ -79,9 +78,16 @@ def choices(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
     return _penalised(logits, params, context).argmax(-1)
 
 
+def _least_of_nucleus(p: Tensor, top_p: float) -> Tensor:
+    """The smallest probability that top-p keeps of a law `[vocab]`: a token stays while those above it do not reach top_p yet."""
+    # All tokens below (1 - top_p) / vocab together weigh less than 1 - top_p, so none is kept: sort the others alone.
+    ranked = p[p >= (1.0 - top_p) / (2 * len(p))].sort(descending=True).values
+    return ranked[ranked.cumsum(0) - ranked < top_p][-1]
+
+
 def _penalised(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
-    if torch.isnan(logits).any():
-        raise UserError("The model returned NaN logits; try --dtype fp32, or check the weights and the input.")
+    if not logits.amax(-1).isfinite().all():
+        raise UserError("The model returned NaN or infinite logits; try --dtype fp32, or check the weights and the input.")
     scores = logits if logits.dtype == torch.float64 else logits.float()
     if params.repetition_penalty != 1.0:
         scores = scores.clone()
@@ -101,7 +107,7 @@ class Rng(Protocol):
         ...
 
     def draw(self, law: Tensor) -> int:
-        """A token id from a law `[vocab]`."""
+        """A token id from a law `[vocab]`; never one of probability 0."""
         ...
 
 
@@ -116,5 +122,8 @@ class SeededRng:
 
     def draw(self, law: Tensor) -> int:
         cdf = law.to("cpu", torch.float64).cumsum(0)
-        token = int(torch.searchsorted(cdf, self.uniform() * float(cdf[-1]), right=True))
-        return min(token, int(torch.searchsorted(cdf, float(cdf[-1]))))  # never past the last possible token
+        total = float(cdf[-1])
+        if not 0.0 < total < math.inf:  # NaN included (vllm#21876)
+            raise UserError(f"There is nothing to draw from: a law has to sum to 1, not to {total}; look for a division by zero.")
+        # The first token whose sum is above u * total. It is there, as u < 1 in float64 keeps u * total below the total.
+        return int(torch.searchsorted(cdf, self.uniform() * total, right=True))

@@ -26,7 +26,7 @@ class Draft:
         return len(self.tokens)
 
     def laws(self, like: Tensor) -> Tensor:
-        """The laws `[k, vocab]`, in the dtype, device and vocabulary of `like` `[*, vocab]`."""
+        """The laws `[k, vocab]`, in the dtype and on the device of `like` `[*, vocab]`."""
         if self.probs is not None:
             return self.probs.to(like)
         one_hot = like.new_zeros(len(self), like.shape[-1])

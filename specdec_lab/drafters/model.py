@@ -6,8 +6,11 @@ import torch
 from torch import Tensor
 
 from specdec_lab.drafters.interface import NOTHING, Draft
+from specdec_lab.errors import UserError
 from specdec_lab.models.interface import Cache, LanguageModel
 from specdec_lab.sampling import Rng, SamplingParams, choices, laws
+
+MAX_PADDING = 1024  # Qwen2.5 pads one tokenizer to 151,936 rows in its small models and to 152,064 in its large ones
 
 
 class ModelDrafter:
@@ -19,7 +22,12 @@ class ModelDrafter:
     name = "model"
 
     def __init__(self, model: LanguageModel, vocab_size: int) -> None:
-        """`vocab_size` is the target's; columns the model has beyond it are padding and are cut off."""
+        """`vocab_size` is the target's; a few columns more or less are padding (vllm#10913). Raises UserError on more."""
+        if abs(model.vocab_size - vocab_size) > MAX_PADDING:
+            raise UserError(
+                f"The draft {model.name} has a vocabulary of {model.vocab_size:,} tokens and the target one of {vocab_size:,}; "
+                "choose a draft that shares the target's tokenizer."
+            )
         self.model, self.vocab_size = model, vocab_size
         self._cache: Cache = model.new_cache()
 
@@ -30,7 +38,7 @@ class ModelDrafter:
     def begin(self, context: Tensor) -> None:
         self._cache = self.model.new_cache()
         if 1 < len(context) <= self.model.max_context:
-            self._logits(context[:-1])
+            self._logits(context[:-1]).cpu()
 
     def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:
         # A draft whose context is exhausted drafts nothing; the text does not change (vllm#48894).
@@ -56,7 +64,8 @@ class ModelDrafter:
         self._cache.truncate(min(len(self._cache), len(context) - 1))
 
     def _logits(self, tokens: Tensor) -> Tensor:
-        """Feed tokens `[n]`; logits `[1, vocab]` after the last, in the target's vocabulary."""
-        logits = self.model(tokens[None].to(self.model.device), self._cache, logits_to_keep=1)[0]
-        missing = self.vocab_size - logits.shape[-1]
-        return torch.nn.functional.pad(logits, (0, missing), value=-torch.inf) if missing else logits
+        """Feed tokens `[n]`; logits `[1, vocab]` after the last, in the target's vocabulary: columns beyond it are cut
+        off, missing ones never drawn. An id the draft does not know is fed as its last one; a guess may be wrong."""
+        known = tokens.clamp(max=self.model.vocab_size - 1)
+        logits = self.model(known[None].to(self.model.device), self._cache, logits_to_keep=1)[0]
+        return torch.nn.functional.pad(logits, (0, self.vocab_size - logits.shape[-1]), value=-torch.inf)

@@ -99,8 +99,8 @@ def stream(
     rng = rng or SeededRng()
     verify = verify or (verify_greedy if params.greedy else verify_sampling)
     context, cache = prompt.cpu(), target.new_cache()
-    if len(context) > 1:
-        target(context[None, :-1].to(target.device), cache, logits_to_keep=1)
+    if len(context) > 1:  # fetching the logits waits for a GPU, so that reading the prompt is not timed as the first round
+        target(context[None, :-1].to(target.device), cache, logits_to_keep=1).cpu()
     if drafter:
         drafter.begin(context)
     while stopping.reason is None:
@@ -146,6 +146,8 @@ def _verified(
     accepted, next_token = verdict
     if not 0 <= accepted <= len(draft):
         raise UserError(f"The verifier accepted {accepted} of {len(draft)} drafted tokens; it has to be between 0 and {len(draft)}.")
+    if not 0 <= next_token < target.vocab_size:
+        raise UserError(f"The verifier's next token is {next_token}; it has to be an id below {target.vocab_size}.")
     return int(accepted), int(next_token)
 
 
@@ -169,6 +171,8 @@ def _check(target: LanguageModel, prompt: Tensor, drafter: Drafter | None, k: in
         raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding leave the drafter out.")
     if stopping.max_new_tokens < 1:
         raise UserError(f"max_new_tokens is {stopping.max_new_tokens}, but at least 1 token has to be generated.")
+    if "" in stopping.strings:
+        raise UserError("A stop string is empty and would end every text at once; leave it out.")
     if stopping.tokens:
         raise UserError("This Stopping has already ended a text; make a new one for each run.")
     room = target.max_context - len(prompt)

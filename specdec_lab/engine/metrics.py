@@ -18,6 +18,7 @@ class Metrics:
     accepted: int
     rejections: int
     drafted_at: tuple[int, ...]
+    tested_at: tuple[int, ...]
     accepted_at: tuple[int, ...]
 
     @classmethod
@@ -30,6 +31,7 @@ class Metrics:
             accepted=sum(r.accepted for r in rounds),
             rejections=sum(r.rejected for r in rounds),
             drafted_at=tuple(sum(len(r.drafted) > i for r in rounds) for i in range(longest)),
+            tested_at=tuple(sum(len(r.drafted) > i <= r.accepted for r in rounds) for i in range(longest)),
             accepted_at=tuple(sum(r.accepted > i for r in rounds) for i in range(longest)),
         )
 
@@ -56,9 +58,5 @@ class Metrics:
 
     @property
     def conditional(self) -> tuple[float | None, ...]:
-        """Per position: the share of the rounds that tested it (all before it stood) in which it stood.
-
-        Exact when every round drafts as many tokens; with shorter drafts in between, a lower bound.
-        """
-        before = (self.rounds, *self.accepted_at)
-        return tuple(a / min(b, d) if b and d else None for a, b, d in zip(self.accepted_at, before, self.drafted_at, strict=False))
+        """Per position: the share of the rounds that tested it (all before it stood) in which it stood."""
+        return tuple(a / t if t else None for a, t in zip(self.accepted_at, self.tested_at, strict=True))

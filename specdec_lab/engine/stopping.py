@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 StopReason = Literal["eos", "stop", "length"]
 
@@ -12,7 +12,7 @@ StopReason = Literal["eos", "stop", "length"]
 class Decoder(Protocol):
     """The part of a tokenizer that is needed here."""
 
-    def decode(self, token_ids: Sequence[int], skip_special_tokens: bool = ...) -> str: ...
+    def decode(self, token_ids: list[int], skip_special_tokens: bool = ...) -> Any: ...
 
 
 @dataclass

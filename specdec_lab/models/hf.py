@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 import torch
-from torch import Tensor, nn
-from transformers import DynamicCache
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
 
 from specdec_lab.errors import UserError
 
@@ -34,17 +34,17 @@ class HFModel:
     forget (transformers#47447) and recurrent states cannot be rewound (llama.cpp#20075).
     """
 
-    def __init__(self, model: nn.Module, name: str) -> None:
+    def __init__(self, model: PreTrainedModel, name: str) -> None:
         self.model, self.name = model.eval(), name
-        config = model.config.get_text_config()
-        self.vocab_size, self.max_context = config.vocab_size, config.max_position_embeddings
-        self.device = model.device
         layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
         odd = layers - {"DynamicLayer"} | ({"recurrent state"} if getattr(model, "_is_stateful", False) else set())
         if odd:
             raise UserError(
                 f"The cache of {name} cannot be rolled back ({', '.join(sorted(odd))}); choose a model with full attention only."
             )
+        config = model.config.get_text_config()
+        self.vocab_size, self.max_context = config.vocab_size, config.max_position_embeddings
+        self.device = model.device
         # transformers renames `past_key_values` to `cache` in version 5.24.
         self._cache_argument = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -32,8 +32,8 @@ class LanguageModel(Protocol):
         """An empty cache. Raises UserError if this model's cache cannot be rolled back."""
         ...
 
-    def __call__(self, input_ids: Tensor, cache: Cache, logits_to_keep: int = 0) -> Tensor:
-        """Feed ids `[1, n]` after what the cache holds, and add them to it.
+    def __call__(self, input_ids: Tensor, cache: Any, logits_to_keep: int = 0) -> Tensor:
+        """Feed ids `[1, n]` after what the cache (one of its own making) holds, and add them to it.
 
         Returns logits `[1, n, vocab]`, row i the prediction after `input_ids[:, : i + 1]`; with
         `logits_to_keep` only the last so many rows.

@@ -6,7 +6,6 @@ with it: DistillSpec (Zhou et al. 2023, arXiv:2310.08461).
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -45,31 +44,26 @@ class Corpus:
         return [row for row in self.rows if row.held_out and row.greedy]
 
 
-def read_corpus(folder: Path, hidden: Path | None = None, width: int = 0) -> Corpus:
-    """Read `selfgen.npz` (chat turns) and `selfgen-free.npz` (text written on past the end of a turn)."""
-    tokens, rows, base = [], [], 0
-    for name in ("selfgen", "selfgen-free"):
-        data = np.load(folder / f"{name}.npz")
-        offsets = data["offsets"]
-        for i, (start, end) in enumerate(itertools.pairwise(offsets)):
-            chat = "prompt_len" in data
-            answer = int(data["prompt_len"][i]) if chat else 0
-            # Held out by user turn, so that no answer to a held-out question is ever seen in training.
-            turn = data["tokens"][start : start + answer].tobytes()
-            rows.append(
-                Row(
-                    start=base + int(start),
-                    length=int(end - start),
-                    answer=answer,
-                    greedy=chat and float(data["temperature"][i]) == 0.0,
-                    held_out=chat and sha256(turn).digest()[0] % HELD_OUT == 0,
-                )
+def read_corpus(path: Path, hidden: Path | None = None, width: int = 0) -> Corpus:
+    """Read chat turns that the target wrote: an npz of `tokens`, `offsets`, `prompt_len` and `temperature`."""
+    data = dict(np.load(path))
+    tokens, rows = data["tokens"], []
+    for start, end, answer, temperature in zip(
+        data["offsets"][:-1], data["offsets"][1:], data["prompt_len"], data["temperature"], strict=True
+    ):
+        # Held out by user turn, so that no answer to a held-out question is ever seen in training.
+        turn = tokens[start : start + answer].tobytes()
+        rows.append(
+            Row(
+                start=int(start),
+                length=int(end - start),
+                answer=int(answer),
+                greedy=float(temperature) == 0.0,
+                held_out=sha256(turn).digest()[0] % HELD_OUT == 0,
             )
-        tokens.append(data["tokens"])
-        base += len(data["tokens"])
-    flat = np.concatenate(tokens)
-    states = np.memmap(hidden, np.uint16, "r", shape=(len(flat), width)) if hidden else None
-    return Corpus(flat, rows, states)
+        )
+    states = np.memmap(hidden, np.uint16, "r", shape=(len(tokens), width)) if hidden else None
+    return Corpus(tokens, rows, states)
 
 
 def pad(corpus: Corpus, rows: list[Row], filler: int) -> torch.Tensor:

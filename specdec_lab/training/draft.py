@@ -3,7 +3,7 @@
 The draft keeps the target's tokenizer and its embedding table (which is not stored again), starts from the
 target's own first and last layer, and scores only the tokens that are frequent in the target's own text.
 
-    python -m specdec_lab.training.draft --data FOLDER --work FOLDER --out assets/draft-smollm2-135m
+    python -m specdec_lab.training.draft --data TEXT.npz --work FOLDER --model FOLDER --out assets/draft-smollm2-135m
 
 Loss: KL(target || draft) plus cross-entropy on the target's most likely token, both over the reduced
 vocabulary, on text that the target wrote (DistillSpec, arXiv:2310.08461; reduced output vocabulary:
@@ -61,13 +61,13 @@ def batches(rows: list[Row], rng: random.Random):
 
 
 def loss_on(draft, head: torch.Tensor, corpus: Corpus, rows: list[Row]) -> torch.Tensor:
-    """Mean over positions of KL(p || q) + cross-entropy on argmax p, over the reduced vocabulary `head` `[v, width]`."""
+    """KL(p || q) + half the cross-entropy on argmax p, over the reduced vocabulary `head` `[v, width]`: the mean over all
+    positions that predict a token of an answer."""
     assert corpus.hidden is not None
-    ids = pad(corpus, rows, 0)
     with torch.autocast("cpu", torch.bfloat16):
-        states = draft.model(ids, use_cache=False).last_hidden_state
-        states = torch.cat([states[i, : row.length] for i, row in enumerate(rows)])
-        wanted = np.concatenate([corpus.hidden[row.start : row.start + row.length] for row in rows])
+        states = draft.model(pad(corpus, rows, 0), use_cache=False).last_hidden_state
+        states = torch.cat([states[i, row.answer - 1 : row.length - 1] for i, row in enumerate(rows)])
+        wanted = np.concatenate([corpus.hidden[row.start + row.answer - 1 : row.start + row.length - 1] for row in rows])
         with torch.no_grad():
             p = F.linear(torch.from_numpy(wanted).view(torch.bfloat16), head).float().softmax(-1)
         log_q = F.linear(states, head).float().log_softmax(-1)
@@ -138,8 +138,8 @@ def save(draft: LlamaForCausalLM, ids: torch.Tensor, card: dict, out: Path) -> N
     (out / "card.json").write_text(json.dumps(card, indent=2) + "\n")
 
 
-def main(data: Path, work: Path, out: Path, model: Path, steps: int = 3000, seed: int = 0, peak: float = 1e-3) -> None:
-    """Distil the draft: `data` holds the target's text, `work` keeps hidden states and checkpoints (3 GB)."""
+def main(data: Path, work: Path, out: Path, model: Path, steps: int = 2400, seed: int = 0, peak: float = 1e-3) -> None:
+    """Distil the draft: `data` is the target's text (see `read_corpus`), `work` keeps hidden states and checkpoints (2 GB)."""
     target = AutoModelForCausalLM.from_pretrained(model, dtype=torch.bfloat16).eval()
     work.mkdir(parents=True, exist_ok=True)
     hidden = work / "hidden.u16"

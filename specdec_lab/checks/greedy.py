@@ -1,0 +1,115 @@
+"""The check of chapter 2's exercise, `verify_greedy(draft, target)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from specdec_lab.checks.stages import Case, Finding, Stage, attempt, check, run_cases, shown
+from specdec_lab.verify import verify_greedy
+
+Verify = Callable[[Tensor, Tensor], tuple[int, int]]
+
+
+def ids(*tokens: int) -> Tensor:
+    return torch.tensor(tokens, dtype=torch.long)
+
+
+EXAMPLE = (ids(5, 7, 9), ids(5, 7, 2, 4))
+
+MATCH_AFTER_MISMATCH = "A match after the first disagreement was counted; the target said 9 after reading the wrong 1, so it means nothing."
+
+CASES = [
+    Case(
+        EXAMPLE,
+        (2, 2),
+        {
+            (2, 9): "That is the draft's token, just rejected. At the first disagreement the target's own is emitted.",
+            (2, 4): "4 is what the target says after the rejected 9. Take its prediction at the disagreement.",
+            (3, 4): "9 was accepted although the target said 2 there.",
+            (1, 7): "The prefix that agrees is 5, 7: two tokens. Do not stop one early.",
+            (0, 5): "target[i] is the prediction for the place of draft[i]: compare them with the same index.",
+        },
+        "Compare draft[i] with target[i], and stop at the first disagreement.",
+    ),
+    Case(
+        (ids(5, 1, 9), ids(5, 7, 9, 4)),
+        (1, 7),
+        {
+            (2, 9): MATCH_AFTER_MISMATCH,
+            (2, 4): MATCH_AFTER_MISMATCH,
+            (3, 4): "The 1 was accepted although the target said 7 there.",
+            (1, 1): "That is the draft's rejected token; emit the target's.",
+        },
+        "Nothing behind the first disagreement can be kept, not even a match.",
+    ),
+    Case(
+        (ids(5, 7), ids(5, 7, 3)),
+        (2, 3),
+        {
+            (1, 7): "All of the draft stands, so accepted is 2. The pass also predicted what follows: emit that too, the bonus token.",
+            (2, 7): "7 was drafted and accepted already; the bonus token is the prediction behind it, target[2].",
+            (2, None): "The draft stands whole, and target[2] says what comes after it: the bonus token.",
+        },
+        "When the whole draft stands, the next token is the last prediction: the bonus token.",
+    ),
+    Case(
+        (ids(8, 5, 7), ids(5, 5, 7, 3)),
+        (0, 5),
+        {
+            (2, 3): "The 8 was skipped. The first drafted token decides first: it is wrong, so nothing stands.",
+            (2, 7): "Matches after the wrong 8 were counted.",
+            (0, 8): "That is the draft's rejected token; emit the target's.",
+        },
+        "If the first drafted token is wrong, nothing stands, and the target's own first prediction comes out.",
+    ),
+    Case(
+        (ids(7, 3), ids(5, 7, 3)),
+        (0, 5),
+        {
+            (2, 3): "It was compared one place late: target[0] is the prediction for the place of draft[0], with no shift left to make.",
+            (2, 5): "The draft was compared one place late: target[1:] is shifted once too often.",
+        },
+        "target[0] is the prediction for the place of draft[0].",
+    ),
+    Case((ids(), ids(4)), (0, 4), {}, "An empty draft is a plain step: nothing to accept, and the target's one prediction comes out."),
+]
+
+
+def _plain(answer: Any) -> Any:
+    """Tensors of one element count as numbers."""
+    try:
+        accepted, token = answer
+        return int(accepted), None if token is None else int(token)
+    except (TypeError, ValueError, RuntimeError):
+        return str(answer)
+
+
+def _shape(function: Verify) -> None:
+    answer = attempt(function, EXAMPLE)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Finding(f"On {shown(EXAMPLE)} it returns {answer!r}, but a pair is wanted: return accepted, next_token.")
+
+
+def _reference(function: Verify) -> None:
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(1000):
+        k = int(torch.randint(0, 8, (), generator=generator))
+        target = torch.randint(0, 3, (k + 1,), generator=generator)
+        wrong = torch.rand(k, generator=generator) < 0.25
+        draft = torch.where(wrong, (target[:k] + 1) % 3, target[:k])
+        if (answer := _plain(attempt(function, (draft, target)))) != (right := verify_greedy(draft, target)):
+            raise Finding(f"On {shown((draft, target))} it gives {answer}, but {right} is right.")
+
+
+def check_verify_greedy(function: Verify) -> Verify:
+    """Check the learner's `verify_greedy(draft [k], target [k + 1]) -> (accepted, next_token)`."""
+    stages = [
+        Stage("shape", "it returns a pair", _shape),
+        Stage("mechanism", "prefix, correction, bonus, empty draft", lambda f: run_cases(f, CASES, _plain)),
+        Stage("reference", "it agrees with the package's function on 1000 random rounds", _reference),
+    ]
+    return check(function, verify_greedy, stages, EXAMPLE)

@@ -1,0 +1,83 @@
+"""Running a learner's function through stages, and saying what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Finding(Exception):
+    """A stage failed; the message says what was found, on which input, and what to look at."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`test(function)` raises Finding; `passed` says what is known once it does not."""
+
+    name: str
+    passed: str
+    test: Callable[[Callable[..., Any]], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input, the right answer, and what each likely wrong answer gives away."""
+
+    arguments: tuple[Any, ...]
+    right: Any
+    wrong: dict[Any, str]
+    look_at: str
+
+
+def check(function: Function, reference: Function, stages: Sequence[Stage], example: tuple[Any, ...]) -> Function:
+    """Print a line a stage, and return the function the chapter goes on with.
+
+    That is the learner's own once every stage passes. Until then, and while `function(*example)` still
+    returns nothing (not attempted), it is the package's `reference`, so that the chapter runs on.
+    """
+    name = reference.__name__
+    if function is reference:
+        print(f"○ {name}: this is the package's own function. Run the cell with yours, then this one.")
+        return reference
+    try:
+        if attempt(function, example) is None:
+            print(f"○ {name}: not attempted yet. The chapter goes on with the package's own function.")
+            return reference
+        for stage in stages:
+            stage.test(function)
+            print(f"✓ {stage.name}: {stage.passed}")
+    except Finding as finding:
+        print(f"✗ {finding}\n  The chapter goes on with the package's own {name} until yours passes.")
+        return reference
+    print(f"★ Your {name} is right, and from here on it is the one that runs.")
+    return function
+
+
+def attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call it on copies. An exception, or an argument that was changed, becomes a Finding with the input."""
+    given = deepcopy(arguments)
+    try:
+        answer = function(*given)
+    except Exception as error:
+        raise Finding(f"It stopped with {type(error).__name__}: {error}, on {shown(arguments)}.") from error
+    if shown(given) != shown(arguments):
+        raise Finding(f"It changes its input: {shown(arguments)} became {shown(given)}. The caller still needs it; work on a copy.")
+    return answer
+
+
+def run_cases(function: Callable[..., Any], cases: Sequence[Case], plain: Callable[[Any], Any] = lambda answer: answer) -> None:
+    """Compare with every case; `plain` turns an answer into something hashable."""
+    for case in cases:
+        answer = plain(attempt(function, case.arguments))
+        if answer != case.right:
+            why = case.wrong.get(answer, case.look_at)
+            raise Finding(f"On {shown(case.arguments)} it gives {answer}, but {case.right} is right. {why}")
+
+
+def shown(arguments: tuple[Any, ...]) -> str:
+    """Arguments as a learner would write them: tensors as lists."""
+    return ", ".join(str(a.tolist() if hasattr(a, "tolist") else a) for a in arguments)

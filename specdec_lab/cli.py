@@ -1,0 +1,146 @@
+"""The command line: generate, doctor, models."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import Enum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from specdec_lab.errors import UserError
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True)
+app.add_typer(models, name="models")
+console = Console()
+
+
+class DrafterName(str, Enum):
+    """The values of --drafter."""
+
+    model = "model"
+    ngram = "ngram"
+    none = "none"
+
+
+class DType(str, Enum):
+    """The values of --dtype."""
+
+    auto = "auto"
+    fp32 = "fp32"
+    bf16 = "bf16"
+    fp16 = "fp16"
+
+
+def main() -> None:
+    """Run a command; what the user can put right is one sentence and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        print(f"specdec-lab: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.command()
+def generate(
+    prompt: Annotated[str, typer.Option(help="What to ask the model.")],
+    drafter: Annotated[DrafterName, typer.Option(help="Who drafts.")] = DrafterName.model,
+    k: Annotated[int, typer.Option(help="Tokens drafted a round, at most.")] = 4,
+    temperature: Annotated[float, typer.Option(help="0 is greedy.")] = 0.0,
+    top_k: Annotated[int, typer.Option(help="Keep the k most likely tokens; 0 is off.")] = 0,
+    top_p: Annotated[float, typer.Option(help="Keep the likeliest tokens up to this mass; 1 is off.")] = 1.0,
+    min_p: Annotated[float, typer.Option(help="Keep tokens this likely against the likeliest; 0 is off.")] = 0.0,
+    repetition_penalty: Annotated[float, typer.Option(help="1 is off.")] = 1.0,
+    stop: Annotated[list[str] | None, typer.Option(help="End the text in front of this string; may be repeated.")] = None,
+    max_new_tokens: Annotated[int, typer.Option(help="Tokens to generate, at most.")] = 64,
+    seed: Annotated[int, typer.Option(help="Same seed, same tokens.")] = 0,
+    pair: Annotated[str, typer.Option(help="A pair of `specdec-lab models list`.")] = "auto",
+    dtype: Annotated[DType, typer.Option(help="auto is fp32 on a CPU.")] = DType.auto,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Generate with and without a draft; show who wrote each token, and predicted against measured speedup."""
+    from specdec_lab.sampling import SamplingParams
+
+    params = SamplingParams(temperature, top_k, top_p, min_p, repetition_penalty)
+    if not prompt.strip():
+        raise UserError("The prompt is empty; say what the model should write with --prompt.")
+    if k < 1:
+        raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding use --drafter none.")
+
+    from specdec_lab.drafters import Drafter, ModelDrafter, NgramDrafter
+    from specdec_lab.engine import Stopping
+    from specdec_lab.measure import compare
+    from specdec_lab.models.loading import load_pair
+
+    loaded = load_pair(pair, dtype.value)
+    proposer: Drafter | None = None
+    if drafter is DrafterName.model:
+        proposer = ModelDrafter(loaded.draft, loaded.target.vocab_size)
+    elif drafter is DrafterName.ngram:
+        proposer = NgramDrafter()
+    result = compare(
+        loaded.target,
+        loaded.encode(prompt),
+        proposer,
+        k=k,
+        params=params,
+        stopping=lambda: Stopping(max_new_tokens, loaded.eos, tuple(stop or ()), loaded.tokenizer),
+        seed=seed,
+    )
+    if as_json:
+        print(json.dumps({"text": result.speculative.text, "pair": loaded.pair.name, **result.as_dict()}, indent=2))
+        return
+    from specdec_lab.widgets.tokens import rich_legend, rich_text
+
+    console.print(rich_text(result.speculative, loaded.tokenizer), "")
+    console.print(rich_legend(result.speculative), "")
+    console.print(_table(result.as_dict()))
+
+
+def _table(values: dict) -> Table:
+    table = Table(title="Predicted, then measured", show_header=False, title_justify="left")
+    for name, value in values.items():
+        if value is not None:
+            table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
+    return table
+
+
+@models.command("fetch")
+def fetch() -> None:
+    """Download and convert the embedded model, if it is not there yet."""
+    from specdec_lab.models.embedded import embedded_model
+
+    console.print(f"The embedded model is in {embedded_model()}")
+
+
+@models.command("list")
+def list_pairs() -> None:
+    """The pairs of target and draft, and the memory each needs."""
+    from specdec_lab.models.registry import PAIRS
+
+    table = Table("pair", "target", "draft", "GiB", "licence gate")
+    for each in PAIRS.values():
+        table.add_row(each.name, each.target, each.draft, f"{each.memory_gib:.1f}", each.licence_gate or "")
+    console.print(table)
+
+
+@app.command()
+def doctor() -> None:
+    """What this machine has, what is missing, and the command that mends it. Exit code 1 if something is."""
+    from specdec_lab.doctor import findings
+
+    table = Table("", "what", "found", "what to do")
+    found = findings()
+    for each in found:
+        table.add_row("[green]✓" if each.ok else "[red]✗", each.what, each.found, each.remedy if not each.ok else "")
+    console.print(table)
+    if not all(each.ok for each in found):
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    main()

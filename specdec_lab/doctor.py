@@ -1,0 +1,66 @@
+"""What this machine has, what is missing, and the command that mends it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from packaging.requirements import Requirement
+
+from specdec_lab.assets import asset
+from specdec_lab.measure import device_facts
+from specdec_lab.models.embedded import cache_folder, embedded_model_ready
+from specdec_lab.models.registry import COURSE_DRAFT, pick
+
+NEEDED_GIB = 3.0  # the largest chapter so far, with a margin
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at; `remedy` is what to do where it is not `ok`."""
+
+    what: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def findings() -> list[Finding]:
+    """Everything the course needs of a machine, good or bad."""
+    facts = device_facts()
+    free = shutil.disk_usage(_existing(cache_folder())).free / 2**30
+    ready, draft = embedded_model_ready(), asset(COURSE_DRAFT).exists()
+    return [
+        Finding("Python", sys.version_info >= (3, 10), facts.python, "install Python 3.10 or later"),
+        *_packages(),
+        Finding("device", True, f"{facts.name}, {facts.kind}, {facts.threads} threads"),
+        Finding("pair chosen by auto", True, pick(facts.memory_free if facts.kind == "cuda" else 0.0).name),
+        Finding("free memory", facts.memory_free >= NEEDED_GIB, f"{facts.memory_free:.1f} GiB", f"close programs until {NEEDED_GIB} GiB are free"),
+        Finding("embedded model", ready, str(cache_folder()) if ready else "not downloaded yet", "specdec-lab models fetch"),
+        Finding("free disk in the cache", ready or free >= 1.0, f"{free:.1f} GiB", "free 1 GiB, or set SPECDEC_LAB_CACHE to another disk"),
+        Finding("the course's draft", draft, str(asset(COURSE_DRAFT)) if draft else "missing", "git checkout -- assets"),
+    ]
+
+
+def _packages() -> list[Finding]:
+    """The project's own requirements; those of `lab` and `instructor` too, as a learner needs JupyterLab."""
+    out = []
+    for line in requires("specdec-lab") or []:
+        need = Requirement(line)
+        extra = next((e for e in ("lab", "instructor") if need.marker and need.marker.evaluate({"extra": e})), None)
+        if need.marker and not extra or need.extras:
+            continue
+        try:
+            found = version(need.name)
+        except PackageNotFoundError:
+            found = "missing"
+        ok = found != "missing" and need.specifier.contains(found, prereleases=True)
+        if not ok or need.name in ("torch", "transformers", "jupyterlab", "nbgrader"):
+            out.append(Finding(need.name, ok, found, f"pip install '{'specdec-lab[' + extra + ']' if extra else need}'"))
+    return out
+
+
+def _existing(path):
+    return path if path.exists() else _existing(path.parent)

@@ -1,0 +1,209 @@
+"""Predict, then measure: one prompt decoded plainly and speculatively, and the speedup that its parts add up to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from statistics import mean, median
+from time import perf_counter
+
+from torch import Tensor
+
+from specdec_lab.drafters.interface import Drafter
+from specdec_lab.engine.loop import GREEDY, Generation, Verify, stream
+from specdec_lab.engine.metrics import Metrics
+from specdec_lab.engine.rounds import Round
+from specdec_lab.engine.stopping import Stopping
+from specdec_lab.errors import UserError
+from specdec_lab.measure.cost import CostCurve, Pass, time_passes
+from specdec_lab.models.interface import LanguageModel
+from specdec_lab.sampling import Rng, SamplingParams, SeededRng
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Plain and speculative decoding of one prompt on one machine, and what was to be expected.
+
+    The prediction: a round costs the target's pass over its draft and one token more, the drafting, and the overhead,
+
+        predicted = tokens per round / mean over rounds of (v(len + 1) + c len + overhead)
+
+    which is `closed_forms.speedup` where every round drafts k tokens, and holds where a drafter offers fewer. Its unit is
+    a plain decoding step, as the plain run took it. Tokens, c and overhead are counted and timed in the speculative
+    run; v comes from passes timed apart from it, on the same model and context. So what the prediction claims, and
+    `efficiency` tests, is that verifying a draft costs what a bare pass of that length does. Whether the acceptance fits
+    a single alpha is another question: compare with `closed_forms.speedup(k, alpha, c, v(k + 1), overhead)`.
+    """
+
+    baseline: Generation  # the first plain run, and
+    speculative: Generation  # the first speculative one
+    greedy: bool
+    curve: CostCurve  # of the target, in the middle of this text
+    baseline_tokens_per_second: float  # these four are medians over the repeats
+    tokens_per_second: float
+    draft_seconds: float  # a round
+    overhead_seconds: float  # a round, outside drafting and verifying, more than a plain step has of it
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.speculative.metrics
+
+    @property
+    def speedup(self) -> float:
+        """Measured: tokens a second over those of plain decoding, prompt reading left out of both."""
+        return self.tokens_per_second / self.baseline_tokens_per_second
+
+    @property
+    def c(self) -> float | None:
+        """Drafting one token, in plain decoding steps. None if nothing was drafted."""
+        per_round = self.draft_seconds * self.baseline_tokens_per_second
+        return per_round * self.metrics.rounds / self.metrics.drafted if self.metrics.drafted else None
+
+    @property
+    def overhead(self) -> float:
+        """`overhead_seconds` in plain decoding steps."""
+        return self.overhead_seconds * self.baseline_tokens_per_second
+
+    @property
+    def round_cost(self) -> float:
+        """Predicted cost of a round, in plain decoding steps."""
+        verify = mean(self.curve.v(len(r.drafted) + 1) for r in self.speculative.rounds)
+        return verify + self.draft_seconds * self.baseline_tokens_per_second + self.overhead
+
+    @property
+    def predicted_speedup(self) -> float:
+        return self.metrics.tokens / self.metrics.rounds / self.round_cost
+
+    @property
+    def efficiency(self) -> float:
+        """Measured over predicted speedup."""
+        return self.speedup / self.predicted_speedup
+
+    @property
+    def first_difference(self) -> int | None:
+        """The first new token, counted from 0, at which the two texts part. None if they do not.
+
+        The end counts as a token, so that one text being the start of the other is a difference too.
+        """
+        plain, ours = self.baseline.tokens, self.speculative.tokens
+        if plain == ours:
+            return None
+        return next((i for i, (a, b) in enumerate(zip(plain, ours, strict=False)) if a != b), min(len(plain), len(ours)))
+
+    @property
+    def identical_to_baseline(self) -> bool | None:
+        """Whether both runs wrote the same tokens. None when sampling: there the laws are equal, not the draws."""
+        return self.first_difference is None if self.greedy else None
+
+    def as_dict(self) -> dict[str, float | bool | None]:
+        m = self.metrics
+        return {
+            "tokens": m.tokens,
+            "rounds": m.rounds,
+            "drafted": m.drafted,
+            "accepted": m.accepted,
+            "acceptance_rate": m.acceptance_rate,
+            "alpha": m.alpha,
+            "mean_acceptance_length": m.mean_acceptance_length,
+            "tokens_per_second": self.tokens_per_second,
+            "baseline_tokens_per_second": self.baseline_tokens_per_second,
+            "speedup": self.speedup,
+            "predicted_speedup": self.predicted_speedup,
+            "efficiency": self.efficiency,
+            "identical_to_baseline": self.identical_to_baseline,
+        }
+
+
+def compare(
+    target: LanguageModel,
+    prompt: Tensor,
+    drafter: Drafter | None,
+    k: int = 5,
+    params: SamplingParams = GREEDY,
+    stopping: Callable[[], Stopping] = lambda: Stopping(max_new_tokens=64),
+    seed: int = 0,
+    repeats: int = 1,
+    verify: Verify | None = None,
+) -> Comparison:
+    """Decode after `prompt` (ids `[n]`) plainly and speculatively, `repeats` times, a round of one and a round of the other.
+
+    Taking turns within a text, bare passes among them, lets a machine that slows down slow all of them alike. Two rounds
+    of each come first, untimed. stopping: makes a new Stopping for each run. drafter: None compares plain decoding with
+    itself. verify: a stand-in in the speculative runs, as in `stream`. Raises UserError as `stream` does, and for no repeats.
+    """
+    if repeats < 1:
+        raise UserError(f"repeats is {repeats}, but has to be 1 or more.")
+    plain, ours, passes = [], [], []
+    for _ in range(repeats):
+        for way, check in ((None, None), (drafter, verify)):
+            deque(islice(stream(target, prompt, way, k, params, stopping(), SeededRng(seed), check), 2), maxlen=0)
+        a = _Run(target, prompt, None, k, params, stopping(), SeededRng(seed), None)
+        b = _Run(target, prompt, drafter, k, params, stopping(), SeededRng(seed), verify)
+        passes += _take_turns(a, b, _bare_passes(target, len(prompt), k, stopping().max_new_tokens))
+        plain.append(a.finished())
+        ours.append(b.finished())
+    return Comparison(
+        baseline=plain[0],
+        speculative=ours[0],
+        greedy=params.greedy,
+        curve=CostCurve.of(passes),
+        baseline_tokens_per_second=median(run.tokens_per_second for run in plain),
+        tokens_per_second=median(run.tokens_per_second for run in ours),
+        draft_seconds=median(mean(r.draft_seconds for r in run.rounds) for run in ours),
+        overhead_seconds=max(0.0, median(map(_other, ours)) - median(map(_other, plain))),
+    )
+
+
+class _Run:
+    """A text that is decoded a round at a time; the arguments are those of `stream`."""
+
+    def __init__(self, target: LanguageModel, prompt: Tensor, drafter: Drafter | None, k: int, params: SamplingParams,
+                 stopping: Stopping, rng: Rng, verify: Verify | None) -> None:  # fmt: skip
+        self._prompt, self._stopping = prompt, stopping
+        self._stream = stream(target, prompt, drafter, k, params, stopping, rng, verify)
+        self._rounds: list[Round] = []
+        self._prefill = 0.0
+
+    @property
+    def going(self) -> bool:
+        return self._stopping.reason is None
+
+    @property
+    def tokens(self) -> int:
+        return len(self._stopping.tokens)
+
+    def step(self) -> None:
+        began = perf_counter()
+        self._rounds.append(next(self._stream))
+        self._prefill += perf_counter() - began - self._rounds[-1].seconds  # the first call reads the prompt as well
+
+    def finished(self) -> Generation:
+        stopping = self._stopping
+        assert stopping.reason is not None
+        text = stopping.text if stopping.decoder else None
+        return Generation(tuple(self._prompt.tolist()), tuple(stopping.tokens), tuple(self._rounds), stopping.reason, text, self._prefill)
+
+
+def _take_turns(plain: _Run, ours: _Run, passes: Iterator[Pass]) -> list[Pass]:
+    """Whichever has fewer tokens goes on; a bare pass follows each speculative round, those left over come at the end."""
+    taken: list[Pass] = []
+    while plain.going or ours.going:
+        if plain.going and (plain.tokens <= ours.tokens or not ours.going):
+            plain.step()
+        else:
+            ours.step()
+            taken += islice(passes, 1)
+    return [*taken, *passes]
+
+
+def _bare_passes(target: LanguageModel, prompt: int, k: int, new: int) -> Iterator[Pass]:
+    """Passes of the target as a round makes them, in the middle of the text; drafts above 8 tokens are interpolated."""
+    longest = min(k, new - 1) + 1
+    return time_passes(target, [*range(1, min(longest, 10)), longest], min(prompt + new // 2, target.max_context - longest))
+
+
+def _other(run: Generation) -> float:
+    """Mean seconds a round spends neither drafting nor verifying."""
+    return mean(r.seconds - r.draft_seconds - r.verify_seconds for r in run.rounds)

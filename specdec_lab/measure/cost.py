@@ -1,0 +1,84 @@
+"""The cost curve t(n): how long one pass of a model over n tokens takes, once its cache holds a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from specdec_lab.errors import UserError
+from specdec_lab.measure.timer import Timing, seconds_of
+from specdec_lab.models.interface import LanguageModel
+
+
+class Pass(NamedTuple):
+    """One timed pass over so many tokens."""
+
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """The passes timed so far, by their number of tokens, shortest first."""
+
+    timings: dict[int, Timing]
+
+    @classmethod
+    def of(cls, passes: Iterable[Pass]) -> CostCurve:
+        seconds: dict[int, list[float]] = {}
+        for tokens, took in passes:
+            seconds.setdefault(tokens, []).append(took)
+        return cls({n: Timing(tuple(seconds[n])) for n in sorted(seconds)})
+
+    @property
+    def milliseconds(self) -> dict[int, float]:
+        """Tokens in a pass to the median of its times."""
+        return {n: timing.median * 1000 for n, timing in self.timings.items()}
+
+    def t(self, n: float) -> float:
+        """Milliseconds of a pass over n tokens; between two measured lengths, on the line that joins them.
+
+        Raises UserError beyond the lengths measured.
+        """
+        lengths = list(self.timings)
+        if not lengths[0] <= n <= lengths[-1]:
+            raise UserError(f"Passes of {lengths[0]} to {lengths[-1]} tokens were measured, none of {n}; measure that length too.")
+        return float(np.interp(n, lengths, list(self.milliseconds.values())))
+
+    def v(self, n: float) -> float:
+        """t(n) / t(1): what verifying n - 1 drafted tokens costs, in plain decoding steps."""
+        return self.t(n) / self.t(1)
+
+
+def time_passes(model: LanguageModel, lengths: Sequence[int], context: int = 40, repeats: int = 5) -> Iterator[Pass]:
+    """Time one pass at a time, each as soon as it is asked for: `repeats` sweeps over `lengths` and over 1.
+
+    A pass feeds n tokens to a cache of `context` tokens, which is then rolled back. Taking the lengths in turn
+    lets a machine that warms up or throttles slow all of them alike. Which tokens they are makes no difference to
+    a dense model. The first sweep is a warm-up and is not timed.
+    """
+    lengths = sorted({1, *lengths})
+    if lengths[0] < 1 or context < 0 or repeats < 1:
+        raise UserError(f"lengths {lengths}, context {context} and repeats {repeats} have to be at least 1, 0 and 1.")
+    if context + lengths[-1] > model.max_context:
+        raise UserError(f"{context} + {lengths[-1]} tokens do not fit the context of {model.max_context} tokens of {model.name}.")
+    ids = (torch.arange(context + lengths[-1]) % model.vocab_size)[None].to(model.device)
+    cache = model.new_cache()
+    if context:
+        model(ids[:, :context], cache, logits_to_keep=1)
+    for sweep in range(repeats + 1):
+        for n in lengths:
+            coming = ids[:, context : context + n]
+            seconds = seconds_of(lambda coming=coming: model(coming, cache), model.device)  # type: ignore[misc]
+            cache.truncate(context)
+            if sweep:
+                yield Pass(n, seconds)
+
+
+def cost_curve(model: LanguageModel, lengths: Sequence[int] = (1, 2, 3, 4, 6, 8, 16, 32), context: int = 40, repeats: int = 5) -> CostCurve:
+    """Run `time_passes` to its end."""
+    return CostCurve.of(time_passes(model, lengths, context, repeats))

@@ -1,0 +1,49 @@
+"""Pictures over numbers computed elsewhere, in one style."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from specdec_lab.theory.closed_forms import expected_tokens
+from specdec_lab.widgets.palette import COLOURS
+
+
+def figure(title: str, x: str, y: str) -> go.Figure:
+    """An empty figure in the course's style; the title states the finding, the axes carry units."""
+    out = go.Figure()
+    out.update_layout(
+        title={"text": title, "font": {"size": 16}},
+        xaxis_title=x,
+        yaxis_title=y,
+        width=760,
+        height=420,
+        template="plotly_white",
+        margin={"l": 60, "r": 20, "t": 60, "b": 50},
+        legend={"orientation": "h", "y": -0.22},
+    )
+    return out
+
+
+def passes_figure(tokens: int, k: int, guessed: Mapping[float, float], measured: Mapping[float, int]) -> go.Figure:
+    """Target passes for `tokens` tokens against the chance p that a guess stands: your guess, the formula, the real runs."""
+    fewest = -(-tokens // (k + 1))
+    out = figure(
+        f"No draft needs more than {tokens} passes; a perfect one needs {fewest}",
+        "p, the chance that a drafted token stands",
+        f"target passes for {tokens} tokens",
+    )
+    p = np.linspace(0, 1, 101)
+    out.add_scatter(
+        x=p.tolist(), y=(tokens / expected_tokens(k, p)).tolist(), name="formula", line={"color": COLOURS["target"], "width": 3}
+    )
+    marker = {"color": COLOURS["draft"], "symbol": "x", "size": 9}
+    out.add_scatter(x=list(guessed), y=list(guessed.values()), name="your prediction", mode="markers", marker=marker)
+    marker = {"color": COLOURS["accepted"], "symbol": "circle", "size": 11}
+    out.add_scatter(x=list(measured), y=list(measured.values()), name="measured", mode="markers", marker=marker)
+    for y in (fewest, tokens):
+        out.add_hline(y=y, line={"color": "#888", "dash": "dot"})
+    out.update_yaxes(rangemode="tozero")
+    return out

@@ -1,0 +1,28 @@
+"""The real models, once for the whole run, out of the user's cache: the first run downloads them."""
+
+from pathlib import Path
+
+import pytest
+
+from specdec_lab.models.embedded import embedded_model
+from specdec_lab.models.hf import HFModel
+from specdec_lab.models.loading import LoadedPair, load_model, load_pair
+from specdec_lab.models.registry import EMBEDDED
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Path:
+    """The folder of the embedded model."""
+    return embedded_model()
+
+
+@pytest.fixture(scope="session")
+def target_fp32(embedded: Path) -> HFModel:
+    """The embedded model alone."""
+    return load_model(EMBEDDED, "fp32", "cpu")
+
+
+@pytest.fixture(scope="session")
+def cpu_pair_fp32(embedded: Path) -> LoadedPair:
+    """The embedded model with the course's draft."""
+    return load_pair("cpu-default", "fp32", "cpu")
