@@ -37,7 +37,12 @@ def findings() -> list[Finding]:
         *_packages(),
         Finding("device", True, f"{facts.name}, {facts.kind}, {facts.threads} threads"),
         Finding("pair chosen by auto", True, pick(facts.memory_free if facts.kind == "cuda" else 0.0).name),
-        Finding("free memory", facts.memory_free >= NEEDED_GIB, f"{facts.memory_free:.1f} GiB", f"close programs until {NEEDED_GIB} GiB are free"),
+        Finding(
+            "free memory",
+            facts.memory_free >= NEEDED_GIB,
+            f"{facts.memory_free:.1f} GiB",
+            f"close programs until {NEEDED_GIB} GiB are free",
+        ),
         Finding("embedded model", ready, str(cache_folder()) if ready else "not downloaded yet", "specdec-lab models fetch"),
         Finding("free disk in the cache", ready or free >= 1.0, f"{free:.1f} GiB", "free 1 GiB, or set SPECDEC_LAB_CACHE to another disk"),
         Finding("the course's draft", draft, str(asset(COURSE_DRAFT)) if draft else "missing", "git checkout -- assets"),
@@ -50,7 +55,7 @@ def _packages() -> list[Finding]:
     for line in requires("specdec-lab") or []:
         need = Requirement(line)
         extra = next((e for e in ("lab", "instructor") if need.marker and need.marker.evaluate({"extra": e})), None)
-        if need.marker and not extra or need.extras:
+        if (need.marker and not extra) or need.extras:
             continue
         try:
             found = version(need.name)

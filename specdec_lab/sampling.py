@@ -35,7 +35,12 @@ class SamplingParams:
 
     def __post_init__(self) -> None:
         for name, value, fine, wanted in (
-            ("temperature", self.temperature, self.temperature == 0.0 or 1e-5 <= self.temperature < math.inf, "0 (greedy) or at least 0.00001"),
+            (
+                "temperature",
+                self.temperature,
+                self.temperature == 0.0 or 1e-5 <= self.temperature < math.inf,
+                "0 (greedy) or at least 0.00001",
+            ),
             ("top_k", self.top_k, self.top_k >= 0, "0 (off) or more"),
             ("top_p", self.top_p, 0.0 < self.top_p <= 1.0, "in (0, 1]; 1 is off"),
             ("min_p", self.min_p, 0.0 <= self.min_p < 1.0, "in [0, 1); 0 is off"),

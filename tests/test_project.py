@@ -13,7 +13,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = (ROOT / "pyproject.toml").read_text()
-LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
+LOCK = dict(line.lower().split("==") for line in (ROOT / "requirements.lock").read_text().split())
 # The versions a Colab image had when checked; the lower bounds of a plain install have to admit them.
 COLAB = {"torch": "2.11", "transformers": "5.15", "plotly": "5.24.1", "ipywidgets": "7.7.1", "numpy": "2.1.3"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from statistics import mean, median
@@ -17,7 +17,7 @@ from specdec_lab.engine.metrics import Metrics
 from specdec_lab.engine.rounds import Round
 from specdec_lab.engine.stopping import Stopping
 from specdec_lab.errors import UserError
-from specdec_lab.measure.cost import CostCurve, Pass, time_passes
+from specdec_lab.measure.cost import Pass, bare_passes
 from specdec_lab.models.interface import LanguageModel
 from specdec_lab.sampling import Rng, SamplingParams, SeededRng
 
@@ -26,25 +26,23 @@ from specdec_lab.sampling import Rng, SamplingParams, SeededRng
 class Comparison:
     """Plain and speculative decoding of one prompt on one machine, and what was to be expected.
 
-    The prediction: a round costs the target's pass over its draft and one token more, the drafting, and the overhead,
+        predicted = mean acceptance length / (verify + c drafted + overhead), a round, in plain decoding steps
 
-        predicted = tokens per round / mean over rounds of (v(len + 1) + c len + overhead)
-
-    which is `closed_forms.speedup` where every round drafts k tokens, and holds where a drafter offers fewer. Its unit is
-    a plain decoding step, as the plain run took it. Tokens, c and overhead are counted and timed in the speculative
-    run; v comes from passes timed apart from it, on the same model and context. So what the prediction claims, and
-    `efficiency` tests, is that verifying a draft costs what a bare pass of that length does. Whether the acceptance fits
-    a single alpha is another question: compare with `closed_forms.speedup(k, alpha, c, v(k + 1), overhead)`.
+    This is `closed_forms.speedup` without its two assumptions, that every round drafts k tokens and that each stands with
+    one and the same p: what was drafted and accepted is counted. `verify` is not read off the run: after each round a bare
+    pass of the target over as many tokens is timed. So what the prediction claims, and `efficiency` tests, is
+    that a round costs such a pass, its drafting and its bookkeeping, and nothing else. Whether one p describes the text is
+    another question: compare with `closed_forms.speedup(k, alpha, c, verify, overhead)`.
     """
 
     baseline: Generation  # the first plain run, and
     speculative: Generation  # the first speculative one
     greedy: bool
-    curve: CostCurve  # of the target, in the middle of this text
-    baseline_tokens_per_second: float  # these four are medians over the repeats
+    baseline_tokens_per_second: float  # these five are medians over the repeats
     tokens_per_second: float
-    draft_seconds: float  # a round
-    overhead_seconds: float  # a round, outside drafting and verifying, more than a plain step has of it
+    pass_seconds: float  # a round: a bare pass of the target over its draft and one token more
+    draft_seconds: float  # a round: drafting
+    overhead_seconds: float  # a round: all but drafting and verifying
 
     @property
     def metrics(self) -> Metrics:
@@ -56,30 +54,32 @@ class Comparison:
         return self.tokens_per_second / self.baseline_tokens_per_second
 
     @property
-    def c(self) -> float | None:
-        """Drafting one token, in plain decoding steps. None if nothing was drafted."""
-        per_round = self.draft_seconds * self.baseline_tokens_per_second
-        return per_round * self.metrics.rounds / self.metrics.drafted if self.metrics.drafted else None
-
-    @property
-    def overhead(self) -> float:
-        """`overhead_seconds` in plain decoding steps."""
-        return self.overhead_seconds * self.baseline_tokens_per_second
-
-    @property
-    def round_cost(self) -> float:
-        """Predicted cost of a round, in plain decoding steps."""
-        verify = mean(self.curve.v(len(r.drafted) + 1) for r in self.speculative.rounds)
-        return verify + self.draft_seconds * self.baseline_tokens_per_second + self.overhead
-
-    @property
     def predicted_speedup(self) -> float:
-        return self.metrics.tokens / self.metrics.rounds / self.round_cost
+        round_seconds = self.pass_seconds + self.draft_seconds + self.overhead_seconds
+        return self.metrics.tokens / self.metrics.rounds / self._steps(round_seconds)
 
     @property
     def efficiency(self) -> float:
         """Measured over predicted speedup."""
         return self.speedup / self.predicted_speedup
+
+    @property
+    def verify(self) -> float:
+        """`pass_seconds` in plain decoding steps: v(k + 1) where every round drafts k tokens."""
+        return self._steps(self.pass_seconds)
+
+    @property
+    def c(self) -> float | None:
+        """Drafting one token, in plain decoding steps. None if nothing was drafted."""
+        return self._steps(self.draft_seconds) * self.metrics.rounds / self.metrics.drafted if self.metrics.drafted else None
+
+    @property
+    def overhead(self) -> float:
+        """`overhead_seconds` in plain decoding steps."""
+        return self._steps(self.overhead_seconds)
+
+    def _steps(self, seconds: float) -> float:
+        return seconds * self.baseline_tokens_per_second  # a plain step emits one token
 
     @property
     def first_difference(self) -> int | None:
@@ -141,18 +141,18 @@ def compare(
             deque(islice(stream(target, prompt, way, k, params, stopping(), SeededRng(seed), check), 2), maxlen=0)
         a = _Run(target, prompt, None, k, params, stopping(), SeededRng(seed), None)
         b = _Run(target, prompt, drafter, k, params, stopping(), SeededRng(seed), verify)
-        passes += _take_turns(a, b, _bare_passes(target, len(prompt), k, stopping().max_new_tokens))
+        passes.append(_take_turns(a, b, bare_passes(target, _middle(target, len(prompt), stopping().max_new_tokens, k))))
         plain.append(a.finished())
         ours.append(b.finished())
     return Comparison(
         baseline=plain[0],
         speculative=ours[0],
         greedy=params.greedy,
-        curve=CostCurve.of(passes),
         baseline_tokens_per_second=median(run.tokens_per_second for run in plain),
         tokens_per_second=median(run.tokens_per_second for run in ours),
+        pass_seconds=median(mean(p.seconds for p in those_of_a_run) for those_of_a_run in passes),
         draft_seconds=median(mean(r.draft_seconds for r in run.rounds) for run in ours),
-        overhead_seconds=max(0.0, median(map(_other, ours)) - median(map(_other, plain))),
+        overhead_seconds=median(mean(r.seconds - r.draft_seconds - r.verify_seconds for r in run.rounds) for run in ours),
     )
 
 
@@ -174,10 +174,11 @@ class _Run:
     def tokens(self) -> int:
         return len(self._stopping.tokens)
 
-    def step(self) -> None:
+    def step(self) -> Round:
         began = perf_counter()
         self._rounds.append(next(self._stream))
         self._prefill += perf_counter() - began - self._rounds[-1].seconds  # the first call reads the prompt as well
+        return self._rounds[-1]
 
     def finished(self) -> Generation:
         stopping = self._stopping
@@ -186,24 +187,17 @@ class _Run:
         return Generation(tuple(self._prompt.tolist()), tuple(stopping.tokens), tuple(self._rounds), stopping.reason, text, self._prefill)
 
 
-def _take_turns(plain: _Run, ours: _Run, passes: Iterator[Pass]) -> list[Pass]:
-    """Whichever has fewer tokens goes on; a bare pass follows each speculative round, those left over come at the end."""
-    taken: list[Pass] = []
+def _take_turns(plain: _Run, ours: _Run, timed: Callable[[int], Pass]) -> list[Pass]:
+    """Whichever has fewer tokens goes on; after each speculative round comes a bare pass over as many tokens."""
+    passes: list[Pass] = []
     while plain.going or ours.going:
         if plain.going and (plain.tokens <= ours.tokens or not ours.going):
             plain.step()
         else:
-            ours.step()
-            taken += islice(passes, 1)
-    return [*taken, *passes]
+            passes.append(timed(len(ours.step().drafted) + 1))
+    return passes
 
 
-def _bare_passes(target: LanguageModel, prompt: int, k: int, new: int) -> Iterator[Pass]:
-    """Passes of the target as a round makes them, in the middle of the text; drafts above 8 tokens are interpolated."""
-    longest = min(k, new - 1) + 1
-    return time_passes(target, [*range(1, min(longest, 10)), longest], min(prompt + new // 2, target.max_context - longest))
-
-
-def _other(run: Generation) -> float:
-    """Mean seconds a round spends neither drafting nor verifying."""
-    return mean(r.seconds - r.draft_seconds - r.verify_seconds for r in run.rounds)
+def _middle(target: LanguageModel, prompt: int, new: int, k: int) -> int:
+    """The context in the middle of the text, or as near as leaves room for the longest draft."""
+    return min(prompt + new // 2, target.max_context - min(k + 1, new))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from specdec_lab.errors import UserError
 from specdec_lab.measure.timer import Timing, seconds_of
@@ -54,31 +55,48 @@ class CostCurve:
         return self.t(n) / self.t(1)
 
 
-def time_passes(model: LanguageModel, lengths: Sequence[int], context: int = 40, repeats: int = 5) -> Iterator[Pass]:
+def bare_passes(model: LanguageModel, context: int) -> Callable[[int], Pass]:
+    """A function that times one pass over n tokens, fed to a cache of `context` tokens that is then rolled back.
+
+    Which tokens they are makes no difference to a dense model.
+    """
+    cache = model.new_cache()
+    if context:
+        model(_some_tokens(model, context), cache, logits_to_keep=1)
+
+    def timed(n: int) -> Pass:
+        tokens = _some_tokens(model, n)
+        seconds = seconds_of(lambda: model(tokens, cache), model.device)
+        cache.truncate(context)
+        return Pass(n, seconds)
+
+    return timed
+
+
+def time_passes(
+    model: LanguageModel, lengths: Sequence[int] = (1, 2, 3, 4, 6, 8, 16, 32), context: int = 40, repeats: int = 5
+) -> Iterator[Pass]:
     """Time one pass at a time, each as soon as it is asked for: `repeats` sweeps over `lengths` and over 1.
 
-    A pass feeds n tokens to a cache of `context` tokens, which is then rolled back. Taking the lengths in turn
-    lets a machine that warms up or throttles slow all of them alike. Which tokens they are makes no difference to
-    a dense model. The first sweep is a warm-up and is not timed.
+    Taking the lengths in turn lets a machine that warms up or throttles slow all of them alike. The first sweep is a
+    warm-up and is not timed. Raises UserError for lengths or repeats below 1 and for what does not fit the context.
     """
     lengths = sorted({1, *lengths})
     if lengths[0] < 1 or context < 0 or repeats < 1:
         raise UserError(f"lengths {lengths}, context {context} and repeats {repeats} have to be at least 1, 0 and 1.")
     if context + lengths[-1] > model.max_context:
         raise UserError(f"{context} + {lengths[-1]} tokens do not fit the context of {model.max_context} tokens of {model.name}.")
-    ids = (torch.arange(context + lengths[-1]) % model.vocab_size)[None].to(model.device)
-    cache = model.new_cache()
-    if context:
-        model(ids[:, :context], cache, logits_to_keep=1)
-    for sweep in range(repeats + 1):
-        for n in lengths:
-            coming = ids[:, context : context + n]
-            seconds = seconds_of(lambda coming=coming: model(coming, cache), model.device)  # type: ignore[misc]
-            cache.truncate(context)
-            if sweep:
-                yield Pass(n, seconds)
+    timed = bare_passes(model, context)
+    for n in lengths:
+        timed(n)
+    for _ in range(repeats):
+        yield from map(timed, lengths)
 
 
 def cost_curve(model: LanguageModel, lengths: Sequence[int] = (1, 2, 3, 4, 6, 8, 16, 32), context: int = 40, repeats: int = 5) -> CostCurve:
     """Run `time_passes` to its end."""
     return CostCurve.of(time_passes(model, lengths, context, repeats))
+
+
+def _some_tokens(model: LanguageModel, n: int) -> Tensor:
+    return (torch.arange(n, device=model.device) % model.vocab_size)[None]

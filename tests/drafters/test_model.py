@@ -38,7 +38,7 @@ def test_a_greedy_draft_is_the_models_own_text_and_deterministic():
     for params in (SamplingParams(), SamplingParams(repetition_penalty=3.0)):
         context = [1, 2]
         drafter = started(ids(*context))
-        draft = drafter.propose(ids(*context), 5, params, SeededRng())
+        draft = drafter.propose(ids(*context), 12, params, SeededRng())
         for token in draft.tokens.tolist():
             assert token == reference_law(drafter.model._next_logits(tuple(context)).tolist(), params, context).argmax()
             context.append(token)

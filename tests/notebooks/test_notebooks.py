@@ -36,6 +36,8 @@ def test_its_form(path: Path):
     cells = nbformat.read(path, as_version=4).cells
     code = [len(cell.source.splitlines()) for cell in cells if cell.cell_type == "code"]
     assert max(code) <= 25
+    longest = max((line for cell in cells if cell.cell_type == "code" for line in cell.source.splitlines()), key=len)
+    assert len(longest) <= 95, f"cut off at the right edge: {longest}"
     assert sorted(code)[len(code) // 2] <= 6, "the median cell is long"
     assert cells[0].cell_type == "markdown" and re.match(r"# \d+ · ", cells[0].source)
     assert re.search(r"\*\*\d+ minutes\.\*\*", cells[0].source), "the chapter states its time"

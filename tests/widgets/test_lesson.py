@@ -1,22 +1,38 @@
 """Questions, revealed code, rounds: what a learner sees when a control is moved."""
 
+import re
+from html import escape
+
+import pytest
 import torch
+import yaml
 
 from specdec_lab.checks.start import tokens_emitted
 from specdec_lab.drafters import SyntheticDrafter
 from specdec_lab.engine import Stopping, generate
 from specdec_lab.models.toy import markov_lm
 from specdec_lab.widgets import passes_figure, reveal, round_player, round_view, self_check
+from specdec_lab.widgets.lesson import QUESTIONS
 
 
-def test_each_choice_explains_itself():
-    box = self_check("Which?", right="b", choices={"a": "No, <a>.", "b": "Yes, b."})
-    _, buttons, answer = box.children
-    assert answer.value == ""
-    buttons.value = "a"
-    assert "✗" in answer.value and "No, &lt;a&gt;." in answer.value
-    buttons.value = "b"
-    assert "✓" in answer.value and "Yes, b." in answer.value
+@pytest.mark.parametrize("chapter", [path.stem for path in QUESTIONS.glob("*.yaml")])
+def test_every_choice_of_every_question_explains_itself(chapter: str):
+    for name, entry in yaml.safe_load((QUESTIONS / f"{chapter}.yaml").read_text(encoding="utf-8")).items():
+        title, buttons, answer = self_check(chapter, name).children
+        assert escape(entry["question"]) in title.value and answer.value == "" and buttons.value is None
+        said = {}
+        for choice in entry["choices"]:
+            buttons.value = choice["text"]
+            assert escape(choice["because"]) in answer.value
+            said[choice["text"]] = "✓" in answer.value
+        assert list(said.values()).count(True) == 1 and len(said) >= 3, name
+
+
+@pytest.mark.parametrize("chapter", [path.stem for path in QUESTIONS.glob("*.yaml")])
+def test_every_question_is_asked_in_its_chapter(chapter: str):
+    notebook = (QUESTIONS.parents[2] / "notebooks" / f"{chapter}.ipynb").read_text(encoding="utf-8")
+    asked = re.findall(rf'self_check\(\\"{chapter}\\", \\"([\w-]+)\\"\)', notebook)
+    assert sorted(asked) == sorted(yaml.safe_load((QUESTIONS / f"{chapter}.yaml").read_text(encoding="utf-8")))
 
 
 def test_the_reveal_shows_the_function_itself():
