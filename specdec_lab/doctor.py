@@ -6,6 +6,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 
 from packaging.requirements import Requirement
 
@@ -50,22 +51,22 @@ def findings() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
-    """The project's own requirements; those of `lab` and `instructor` too, as a learner needs JupyterLab."""
+    """The project's own requirements. JupyterLab and nbgrader are named, but nobody on Colab needs them."""
     out = []
-    for line in requires("specdec-lab") or []:
-        need = Requirement(line)
+    for need in map(Requirement, requires("specdec-lab") or []):
         extra = next((e for e in ("lab", "instructor") if need.marker and need.marker.evaluate({"extra": e})), None)
         if (need.marker and not extra) or need.extras:
             continue
+        wanted = f"pip install '{f'specdec-lab[{extra}]' if extra else need}'"
         try:
             found = version(need.name)
         except PackageNotFoundError:
-            found = "missing"
-        ok = found != "missing" and need.specifier.contains(found, prereleases=True)
-        if not ok or need.name in ("torch", "transformers", "jupyterlab", "nbgrader"):
-            out.append(Finding(need.name, ok, found, f"pip install '{'specdec-lab[' + extra + ']' if extra else need}'"))
+            found = f"not installed; {wanted}" if extra else "missing"
+        ok = bool(extra) or (found != "missing" and need.specifier.contains(found, prereleases=True))
+        if not ok or extra or need.name in ("torch", "transformers"):
+            out.append(Finding(need.name, ok, found, wanted))
     return out
 
 
-def _existing(path):
+def _existing(path: Path) -> Path:
     return path if path.exists() else _existing(path.parent)

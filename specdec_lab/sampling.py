@@ -38,7 +38,7 @@ class SamplingParams:
             (
                 "temperature",
                 self.temperature,
-                self.temperature == 0.0 or 1e-5 <= self.temperature < math.inf,
+                self.greedy or 1e-5 <= self.temperature < math.inf,
                 "0 (greedy) or at least 0.00001",
             ),
             ("top_k", self.top_k, self.top_k >= 0, "0 (off) or more"),

@@ -3,7 +3,7 @@
 The draft keeps the target's tokenizer and its embedding table (which is not stored again), starts from the
 target's own first and last layer, and scores only the tokens that are frequent in the target's own text.
 
-    python -m specdec_lab.training.draft --data TEXT.npz --work FOLDER --model FOLDER --out assets/draft-smollm2-135m
+    python -m specdec_lab.training.draft TEXT.npz WORK assets/draft-smollm2-135m
 
 Loss: KL(target || draft) plus cross-entropy on the target's most likely token, both over the reduced
 vocabulary, on text that the target wrote (DistillSpec, arXiv:2310.08461; reduced output vocabulary:
@@ -16,19 +16,24 @@ import json
 import math
 import random
 import time
+from datetime import date
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+import typer
 from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM, LlamaForCausalLM
 
+from specdec_lab.models.embedded import embedded_model
+from specdec_lab.models.registry import EMBEDDED
 from specdec_lab.training.corpus import Corpus, Row, pad, read_corpus, write_hidden
 
 LAYERS = (0, 29)
 VOCAB = 8192
 BATCH = 16
+EVERY = 100  # steps between checkpoints
 
 
 def frequent_tokens(corpus: Corpus, size: int, vocab: int) -> torch.Tensor:
@@ -46,7 +51,7 @@ def new_draft(target: LlamaForCausalLM, layers: tuple[int, ...]) -> LlamaForCaus
     for new, old in enumerate(layers):
         draft.model.layers[new].load_state_dict(target.model.layers[old].state_dict())
     draft.model.norm.load_state_dict(target.model.norm.state_dict())
-    draft.model.embed_tokens.weight = target.model.embed_tokens.weight
+    draft.model.embed_tokens.weight = draft.lm_head.weight = target.model.embed_tokens.weight
     draft.model.embed_tokens.weight.requires_grad_(False)
     return draft
 
@@ -87,11 +92,13 @@ def greedy_alpha(draft, head: torch.Tensor, ids: torch.Tensor, corpus: Corpus, r
     return hits / total
 
 
-def train(target, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint: Path) -> tuple[LlamaForCausalLM, torch.Tensor]:
-    """Train for `steps` batches of 16 rows; resumes from `checkpoint`, written every 100 steps."""
+def train(
+    target, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint: Path, layers: tuple[int, ...] = LAYERS
+) -> tuple[LlamaForCausalLM, torch.Tensor]:
+    """Train for `steps` batches of 16 rows; resumes from `checkpoint`, written every EVERY steps."""
     torch.manual_seed(seed)
     ids = frequent_tokens(corpus, VOCAB, target.config.vocab_size)
-    draft = new_draft(target.float(), LAYERS).train()
+    draft = new_draft(target.float(), layers).train()
     head = target.model.embed_tokens.weight.detach()[ids].to(torch.bfloat16)
     weights = [w for w in draft.parameters() if w.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=peak, betas=(0.9, 0.95), weight_decay=0.05)
@@ -117,7 +124,7 @@ def train(target, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
         running = 0.98 * running + 0.02 * loss.item() if step > first else loss.item()
-        if (step + 1) % 100 == 0 or step + 1 == steps:
+        if (step + 1) % EVERY == 0 or step + 1 == steps:
             alpha = greedy_alpha(draft.eval(), head, ids, corpus, probe)
             draft.train()
             print(
@@ -138,31 +145,28 @@ def save(draft: LlamaForCausalLM, ids: torch.Tensor, card: dict, out: Path) -> N
     (out / "card.json").write_text(json.dumps(card, indent=2) + "\n")
 
 
-def main(data: Path, work: Path, out: Path, model: Path, steps: int = 2400, seed: int = 0, peak: float = 1e-3) -> None:
-    """Distil the draft: `data` is the target's text (see `read_corpus`), `work` keeps hidden states and checkpoints (2 GB)."""
-    target = AutoModelForCausalLM.from_pretrained(model, dtype=torch.bfloat16).eval()
+def main(data: Path, work: Path, out: Path, model: Path | None = None, steps: int = 2400, seed: int = 0, peak: float = 1e-3) -> None:
+    """Distil the draft. `data`: the target's text; `work`: keeps hidden states and checkpoints, 2 GB; `model`: the target's
+    folder, the embedded one by default."""
+    target = AutoModelForCausalLM.from_pretrained(model or embedded_model(), dtype=torch.bfloat16).eval()
     work.mkdir(parents=True, exist_ok=True)
     hidden = work / "hidden.u16"
     if not hidden.exists():
         write_hidden(target, read_corpus(data), hidden)
     corpus = read_corpus(data, hidden, target.config.hidden_size)
     draft, ids = train(target, corpus, steps, seed, peak, work / "draft.ckpt")
-    held_out = corpus.held_out_greedy()
-    head = target.model.embed_tokens.weight.detach()[ids].to(torch.bfloat16)
     card = {
-        "target": "SmolLM2-135M-Instruct",
+        "target": EMBEDDED,
         "layers_started_from": list(LAYERS),
         "vocabulary": VOCAB,
         "seed": seed,
         "steps": steps,
-        "trained_on_tokens": sum(row.length for row in corpus.training()),
-        "held_out_turns": len(held_out),
-        "held_out_greedy_alpha": round(greedy_alpha(draft, head, ids, corpus, held_out), 4),
+        "trained_on": f"{data.name}, {sum(row.length for row in corpus.training()):,} tokens in {len(corpus.training()):,} turns",
+        "held_out": f"{len(corpus.held_out_greedy())} turns that the target answered at temperature 0",
+        "trained": f"{date.today()}, python -m specdec_lab.training.draft {data.name} WORK OUT",
     }
     save(draft, ids, card, out)
 
 
 if __name__ == "__main__":
-    import typer
-
     typer.run(main)

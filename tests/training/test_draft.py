@@ -1,0 +1,120 @@
+"""Distillation in the small: it learns, resumes where it stopped, holds out what it says, and its file is a draft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from specdec_lab.models.hf import HFModel
+from specdec_lab.models.reduced import load_reduced
+from specdec_lab.training.corpus import Corpus, read_corpus, write_hidden
+from specdec_lab.training.draft import frequent_tokens, greedy_alpha, new_draft, save, train
+from specdec_lab.training.evaluate import workload
+
+VOCAB, WIDTH, ANSWER = 50, 32, 12
+
+
+@pytest.fixture(scope="module")
+def target() -> LlamaForCausalLM:
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=VOCAB, hidden_size=WIDTH, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=128, tie_word_embeddings=True, initializer_range=0.3,
+        bos_token_id=None, eos_token_id=None, pad_token_id=None,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).to(torch.bfloat16).eval()
+
+
+@pytest.fixture(scope="module")
+def corpus(target, tmp_path_factory) -> Corpus:
+    """Turns of three tokens and the target's own greedy answers to them."""
+    folder = tmp_path_factory.mktemp("corpus")
+    turns = torch.randint(0, VOCAB, (240, 3), generator=torch.Generator().manual_seed(1))
+    answers = target.generate(turns, max_new_tokens=ANSWER, do_sample=False, attention_mask=torch.ones_like(turns))
+    np.savez(
+        folder / "text.npz",
+        tokens=answers.numpy().astype(np.uint16).ravel(),
+        offsets=np.arange(241, dtype=np.int64) * answers.shape[1],
+        prompt_len=np.full(240, 3, np.int32),
+        temperature=np.zeros(240, np.float32),
+    )
+    write_hidden(target, read_corpus(folder / "text.npz"), folder / "hidden.u16")
+    return read_corpus(folder / "text.npz", folder / "hidden.u16", WIDTH)
+
+
+def fresh(target: LlamaForCausalLM) -> LlamaForCausalLM:
+    copy = LlamaForCausalLM(target.config)
+    copy.load_state_dict(target.state_dict())
+    return copy.eval()
+
+
+def test_held_out_turns_are_not_trained_on(corpus: Corpus):
+    trained = {corpus.tokens[r.start : r.start + r.answer].tobytes() for r in corpus.training()}
+    held_out = {corpus.tokens[r.start : r.start + r.answer].tobytes() for r in corpus.held_out_greedy()}
+    assert held_out and trained and not trained & held_out
+
+
+def test_hidden_states_give_the_targets_logits(target, corpus: Corpus):
+    row = corpus.rows[7]
+    ids = torch.from_numpy(corpus.tokens[row.start : row.start + row.length].astype(np.int64))
+    stored = torch.from_numpy(np.array(corpus.hidden[row.start : row.start + row.length])).view(torch.bfloat16)
+    with torch.no_grad():
+        assert torch.allclose(stored @ target.model.embed_tokens.weight.T, target(ids[None]).logits[0], atol=0.1)
+
+
+def test_training_teaches_the_draft_the_targets_answers(target, corpus: Corpus, tmp_path: Path):
+    whole = fresh(target)
+    ids = frequent_tokens(corpus, 40, VOCAB)
+    head = target.model.embed_tokens.weight.detach()[ids]
+    before = greedy_alpha(new_draft(whole, (0, 3)).eval(), head, ids, corpus, corpus.training()[:60])
+    draft, ids = train(whole, corpus, 300, 0, 3e-3, tmp_path / "a.ckpt", layers=(0, 3))
+    head = target.model.embed_tokens.weight.detach()[ids]
+    after = greedy_alpha(draft, head, ids, corpus, corpus.training()[:60])
+    assert after > before + 0.15, (before, after)
+
+
+def test_an_interrupted_training_goes_on_where_it_stopped(target, corpus: Corpus, tmp_path: Path, monkeypatch):
+    through, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "through.ckpt", layers=(0, 3))
+    monkeypatch.setattr("specdec_lab.training.draft.EVERY", 5)
+    import specdec_lab.training.draft as module
+
+    steps = iter(range(1, 100))
+    original = module.loss_on
+
+    def dies_at_eight(*args):
+        if next(steps) == 8:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    monkeypatch.setattr(module, "loss_on", dies_at_eight)
+    with pytest.raises(KeyboardInterrupt):
+        train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
+    monkeypatch.setattr(module, "loss_on", original)
+    resumed, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
+    for a, b in zip(through.model.layers.parameters(), resumed.model.layers.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_the_saved_file_is_a_draft_for_its_target(target, corpus: Corpus, tmp_path: Path):
+    ids = frequent_tokens(corpus, 40, VOCAB)
+    draft = new_draft(fresh(target), (0, 3))
+    save(draft, ids, {"seed": 0}, tmp_path)
+    loaded = load_reduced(tmp_path, HFModel(fresh(target).float(), "tiny"))
+    context = torch.tensor([[1, 2, 3]])
+    logits = loaded(context, loaded.new_cache())
+    with torch.no_grad():
+        whole = draft(context).logits
+    assert torch.allclose(logits[..., ids], whole[..., ids], atol=0.05)
+    assert torch.isinf(logits).sum(-1).unique().tolist() == [VOCAB - 40]
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [("Return a JSON object", "JSON"), ("Write a Python class", "code"), ("Write a poem about", "story"), ("How do I", "explanation")],
+)
+def test_workloads_by_their_words(question: str, name: str):
+    assert workload(question) == name
