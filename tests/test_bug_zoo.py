@@ -141,7 +141,7 @@ def test_vllm_40149_draft_law_dropped_and_acceptance_lost():
     check(ModelDrafter)
     caught(check, Dropped)
     assert first_acceptance(Dropped(DRAFT, VOCAB)) == pytest.approx(float((p * q).sum()))
-    check_law(Dropped(DRAFT, VOCAB))
+    check_law(Dropped(DRAFT, VOCAB), params=FILTERED)
 
 
 @pytest.mark.parametrize("draft_vocab", [3, 6])

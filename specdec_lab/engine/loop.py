@@ -171,6 +171,8 @@ def _check(target: LanguageModel, prompt: Tensor, drafter: Drafter | None, k: in
         raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding leave the drafter out.")
     if stopping.max_new_tokens < 1:
         raise UserError(f"max_new_tokens is {stopping.max_new_tokens}, but at least 1 token has to be generated.")
+    if isinstance(stopping.strings, str):
+        raise UserError("Stop strings are given as a tuple; for a single one write ('...',).")
     if "" in stopping.strings:
         raise UserError("A stop string is empty and would end every text at once; leave it out.")
     if stopping.tokens:

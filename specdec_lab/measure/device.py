@@ -26,7 +26,7 @@ class DeviceFacts:
     """
 
     name: str
-    kind: Literal["cpu", "cuda", "mps"]
+    kind: Literal["cpu", "cuda"]
     cores: int
     threads: int
     memory_total: float
@@ -47,7 +47,7 @@ class DeviceFacts:
 
 
 def device_facts() -> DeviceFacts:
-    """The facts of the first CUDA GPU, else of Apple's GPU, else of the CPU."""
+    """The facts of the first CUDA GPU, else of the CPU: what `load_pair` runs on by itself."""
     name, kind, total, free, bf16 = _gpu() if torch.cuda.is_available() else _without_cuda()
     return DeviceFacts(
         name=name,
@@ -63,7 +63,7 @@ def device_facts() -> DeviceFacts:
     )
 
 
-_Device = tuple[str, Literal["cpu", "cuda", "mps"], int, int, bool | None]
+_Device = tuple[str, Literal["cpu", "cuda"], int, int, bool | None]
 
 
 def _gpu() -> _Device:
@@ -77,8 +77,6 @@ def _without_cuda() -> _Device:
     info = CPUINFO.read_text() if CPUINFO.exists() else ""
     model = re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE)
     name = model.group(1) if model else platform.processor() or platform.machine()
-    if torch.backends.mps.is_available():
-        return name, "mps", memory.total, memory.available, None
     return name, "cpu", memory.total, memory.available, _computes_bf16(info)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from specdec_lab.drafters.interface import Drafter
 from specdec_lab.engine import Stopping, generate
 from specdec_lab.engine.loop import Verify
+from specdec_lab.errors import UserError
 from specdec_lab.models.interface import LanguageModel
 from specdec_lab.sampling import Rng, SamplingParams
 
@@ -26,7 +27,7 @@ class _Uniform:
         self._branch, self._low, self._high = branch, 0.0, 1.0
 
     def __lt__(self, bound: float) -> bool:
-        low, high = self._low, self._high
+        low, high, bound = self._low, self._high, float(bound)  # a learner compares with a tensor
         if bound >= high:
             return True
         if not bound > low:  # NaN included: nothing is below it
@@ -54,7 +55,10 @@ class _BranchingRng:
 
     def _branch(self, weights: list[float]) -> int:
         if self._at == len(self.path):
-            first, *others = [i for i, w in enumerate(weights) if w > 0]
+            possible = [i for i, w in enumerate(weights) if w > 0]
+            if not possible:
+                raise UserError("There is nothing to draw from: every probability of the law is 0.")
+            first, *others = possible
             self._untried.extend([*self.path, other] for other in others)
             self.path.append(first)
         chosen = self.path[self._at]

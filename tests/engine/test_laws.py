@@ -68,8 +68,14 @@ def test_every_drafter(drafter, params, k):
     assert_lossless(DRAFTERS[drafter](), k, params, tokens=3)
 
 
-def test_three_drafted_tokens_and_a_round_behind_them():
-    assert_lossless(ModelDrafter(DRAFT, VOCAB), 3, SamplingParams(0.7, 2, 1.0, 0.1, 1.6), tokens=5)
+def test_three_accepted_tokens_and_a_round_behind_them():
+    alike, params = StrictToy(markov_lm(4, VOCAB, like=TARGET, drift=0.4)), SamplingParams(0.7, 2, 1.0, 0.1, 1.6)
+    assert_lossless(ModelDrafter(alike, VOCAB), 3, params, tokens=5)
+
+    def accepted(rng) -> tuple[int, ...]:
+        return tuple(r.accepted for r in generate(TARGET, ids(*PROMPT), ModelDrafter(alike, VOCAB), 3, params, Stopping(5), rng).rounds)
+
+    assert {(3, 0), (2, 1), (0, 2, 0), (0, 0, 0, 0, 0)} <= exact_law(accepted).keys()
 
 
 def test_no_two_combinations_give_one_law():
@@ -101,8 +107,8 @@ def test_a_draft_with_a_padded_vocabulary_keeps_the_law():
 
 
 def test_a_draft_whose_context_runs_out_keeps_the_law():
-    drafter = ModelDrafter(StrictToy(DRAFT, max_context=len(PROMPT) + 1), VOCAB)
-    assert_lossless(drafter, 2, SAMPLED, tokens=4)
+    drafter = ModelDrafter(StrictToy(DRAFT, max_context=len(PROMPT)), VOCAB)
+    assert_lossless(drafter, 2, SAMPLED, tokens=3)
 
 
 def test_the_acceptance_of_the_first_position_is_the_overlap():
@@ -117,7 +123,7 @@ def test_the_acceptance_of_the_first_position_is_the_overlap():
 
 def test_a_transformer_keeps_its_law():
     """Two tokens of a real cache, under filters that leave few texts, against uncached logits."""
-    target, prompt, params = tiny_llama(0), [5, 9, 5], SamplingParams(1.0, top_k=3, repetition_penalty=1.3)
+    target, prompt, params = tiny_llama(0), [5, 9, 5], SamplingParams(1.0, top_k=2, repetition_penalty=1.3)
     oracle = ToyLM(lambda context: target(ids(*context)[None], target.new_cache())[0, -1], 64)
     law = generation_law(target, prompt, ModelDrafter(tiny_llama(0, 0.02), 64), 2, params, 3)
     assert_same_law(law, reference_generation_law(oracle, prompt, params, 3), tolerance=1e-9)

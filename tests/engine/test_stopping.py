@@ -32,6 +32,7 @@ def ended(stopping: Stopping, drafter=None, k: int = 1, script=SCRIPT) -> tuple[
     run = generate(scripted_lm(script, len(PIECES), start=len(PROMPT)), PROMPT, drafter, k, stopping=stopping)
     assert sum((r.emitted for r in run.rounds), ()) == run.tokens
     assert [o for r in run.rounds for o in r.origins].count("accepted") == sum(min(r.accepted, len(r.emitted)) for r in run.rounds)
+    assert run.metrics.tokens == len(run.tokens)
     return list(run.tokens), run.reason, run.text
 
 
@@ -120,3 +121,8 @@ def test_without_a_decoder_there_is_no_text():
 def test_an_empty_stop_string_is_refused():
     with pytest.raises(UserError, match="stop string is empty and would end every text at once; leave it out"):
         ended(Stopping(5, strings=("\n", ""), decoder=TOKENIZER))
+
+
+def test_a_bare_stop_string_is_refused():
+    with pytest.raises(UserError, match="given as a tuple"):
+        ended(Stopping(5, strings="END", decoder=TOKENIZER))

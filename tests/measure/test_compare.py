@@ -246,6 +246,12 @@ def test_the_words_of_the_report(clock):
     assert [r.emitted for r in result.speculative.rounds] == [r.emitted for r in run.rounds]
 
 
+def test_two_rounds_of_each_are_a_warm_up(clock):
+    model = target(clock, lambda n: 9.0 if len(model.passes) <= 2 * (1 + 2) else v(n))
+    result = compare(model, PROMPT, PacedDrafter(truth, clock, draft=0.004), K, stopping=tokens(40))
+    assert result.baseline_tokens_per_second == pytest.approx(25) and result.efficiency == pytest.approx(1)
+
+
 def test_prompt_reading_is_kept_apart(clock):
     result = compare(target(clock, lambda n: 3.0 if n == len(PROMPT) - 1 else v(n)), PROMPT, None, stopping=tokens(12))
     assert result.baseline.prefill_seconds == pytest.approx(3.0)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from specdec_lab.drafters import ModelDrafter
+from specdec_lab.errors import UserError
 from specdec_lab.models.toy import law_lm
 from specdec_lab.sampling import SamplingParams, SeededRng
 from specdec_lab.theory.enumeration import exact_law, generation_law, total_variation
@@ -185,3 +186,13 @@ def test_total_variation():
     assert total_variation({0: 1.0}, {1: 1.0}) == 1
     assert total_variation(dict(enumerate(P.tolist())), dict(enumerate(Q.tolist()))) == near(0.3)  # 1 - the acceptance
     assert total_variation({0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}) == near(0.5)
+
+
+def test_a_bound_may_be_a_tensor():
+    law = exact_law(lambda rng: bool(rng.uniform() < torch.tensor(0.25, dtype=torch.float64)))
+    assert law == {True: 0.25, False: 0.75} and all(type(p) is float for p in law.values())
+
+
+def test_nothing_to_draw_from_is_said():
+    with pytest.raises(UserError, match="nothing to draw from"):
+        exact_law(lambda rng: rng.draw(torch.zeros(3)))
