@@ -18,20 +18,24 @@ def ids(*tokens: int) -> Tensor:
     return torch.tensor(tokens, dtype=torch.long)
 
 
-EXAMPLE = (ids(5, 7, 9), ids(5, 7, 2, 4))
-
+EXAMPLE = (ids(5, 7, 9), ids(5, 7, 8, 4))
 MATCH_AFTER_MISMATCH = "A match after the first disagreement was counted; the target said 9 after reading the wrong 1, so it means nothing."
+ONE_LATE = "5 and 7 agree, yet nothing was accepted: the draft was compared one place late. target[0] belongs to draft[0]."
 
 CASES = [
     Case(
         EXAMPLE,
-        (2, 2),
+        (2, 8),
         {
+            (8, 2): "The two are in the wrong order: return accepted first, then the token.",
+            (3, 8): "accepted counts drafted tokens only; the target's own 8 is not one of them.",
             (2, 9): "That is the draft's token, just rejected. At the first disagreement the target's own is emitted.",
             (2, 4): "4 is what the target says after the rejected 9. Take its prediction at the disagreement.",
-            (3, 4): "9 was accepted although the target said 2 there.",
+            (3, 4): "9 was accepted although the target said 8 there.",
             (1, 7): "The prefix that agrees is 5, 7: two tokens. Do not stop one early.",
-            (0, 5): "target[i] is the prediction for the place of draft[i]: compare them with the same index.",
+            (0, 5): "5 and 7 agree, yet nothing was accepted. Compare draft[i] with target[i], not one place late.",
+            (0, 7): ONE_LATE,
+            (0, 8): ONE_LATE,
         },
         "Compare draft[i] with target[i], and stop at the first disagreement.",
     ),
@@ -52,7 +56,7 @@ CASES = [
         {
             (1, 7): "All of the draft stands, so accepted is 2. The pass also predicted what follows: emit that too, the bonus token.",
             (2, 7): "7 was drafted and accepted already; the bonus token is the prediction behind it, target[2].",
-            (2, None): "The draft stands whole, and target[2] says what comes after it: the bonus token.",
+            (2, None): "The whole draft stands, and target[2] says what comes after it: the bonus token.",
         },
         "When the whole draft stands, the next token is the last prediction: the bonus token.",
     ),
@@ -71,7 +75,7 @@ CASES = [
         (0, 5),
         {
             (2, 3): "It was compared one place late: target[0] is the prediction for the place of draft[0], with no shift left to make.",
-            (2, 5): "The draft was compared one place late: target[1:] is shifted once too often.",
+            (2, 5): "The draft was compared one place late: target[1:] is shifted one place too far.",
         },
         "target[0] is the prediction for the place of draft[0].",
     ),
@@ -80,18 +84,23 @@ CASES = [
 
 
 def _plain(answer: Any) -> Any:
-    """Tensors of one element count as numbers."""
+    """Tensors of one element count as numbers; anything but whole numbers (or no token at all) is shown as it is."""
     try:
-        accepted, token = answer
-        return int(accepted), None if token is None else int(token)
-    except (TypeError, ValueError, RuntimeError):
+        pair = tuple(value.item() if isinstance(value, Tensor) else value for value in answer)
+    except (TypeError, RuntimeError):
         return str(answer)
+    return pair if all(value is None or type(value) is int for value in pair) else str(answer)
 
 
 def _shape(function: Verify) -> None:
-    answer = attempt(function, EXAMPLE)
+    try:
+        answer = attempt(function, EXAMPLE)
+    except Finding as finding:
+        raise Finding(f"{finding} target has one entry more than draft: compare with target[:-1], or entry by entry.") from finding
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise Finding(f"On {shown(EXAMPLE)} it returns {answer!r}, but a pair is wanted: return accepted, next_token.")
+    if isinstance(_plain(answer), str):
+        raise Finding(f"On {shown(EXAMPLE)} it returns {answer!r}, but two whole numbers are wanted: a count and a token id.")
 
 
 def _reference(function: Verify) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,20 +42,34 @@ def check(function: Function, reference: Function, stages: Sequence[Stage], exam
     """
     name = reference.__name__
     if function is reference:
-        print(f"○ {name}: this is the package's own function. Run the cell with yours, then this one.")
+        say(f"○ {name}: this is the package's own function. Run the cell with yours, then this one.")
+        return reference
+    if _returns_nothing(function, example):
+        say(f"○ {name}: not attempted yet, or it returns nothing (is a `return` missing?). The chapter goes on with the package's own.")
         return reference
     try:
-        if attempt(function, example) is None:
-            print(f"○ {name}: not attempted yet. The chapter goes on with the package's own function.")
-            return reference
         for stage in stages:
             stage.test(function)
-            print(f"✓ {stage.name}: {stage.passed}")
+            say(f"✓ {stage.name}: {stage.passed}")
     except Finding as finding:
-        print(f"✗ {finding}\n  The chapter goes on with the package's own {name} until yours passes.")
+        say(f"✗ {finding}")
+        say(f"The chapter goes on with the package's own {name} until yours passes.")
         return reference
-    print(f"★ Your {name} is right, and from here on it is the one that runs.")
+    say(f"★ Your {name} is right, and from here on it is the one that runs.")
     return function
+
+
+def say(text: str) -> None:
+    """Print, wrapped at words to the width of a notebook's page."""
+    print(fill(text, 96, subsequent_indent="  ", break_on_hyphens=False))
+
+
+def _returns_nothing(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+    try:
+        answer = attempt(function, arguments)
+    except Finding:
+        return False
+    return answer is None or answer is ...
 
 
 def attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -72,7 +87,10 @@ def attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 def run_cases(function: Callable[..., Any], cases: Sequence[Case], plain: Callable[[Any], Any] = lambda answer: answer) -> None:
     """Compare with every case; `plain` turns an answer into something hashable."""
     for case in cases:
-        answer = plain(attempt(function, case.arguments))
+        try:
+            answer = plain(attempt(function, case.arguments))
+        except Finding as finding:
+            raise Finding(f"{finding} {case.look_at}") from finding
         if answer != case.right:
             why = case.wrong.get(answer, case.look_at)
             raise Finding(f"On {shown(case.arguments)} it gives {answer}, but {case.right} is right. {why}")

@@ -13,7 +13,12 @@ def tokens_emitted(accepted: int) -> int:
 
 
 _CASES = [
-    Case((3,), 4, {3: "Those 3 were drafted. What does the target add of its own?"}, "Count what the round added."),
+    Case(
+        (3,),
+        4,
+        {3: "Those 3 were drafted. What does the target add of its own?", 5: "Only one token of a pass is the target's own."},
+        "Count what the pass added.",
+    ),
     Case((0,), 1, {0: "The pass was not for nothing: the target's own token comes out."}, "Think of a useless draft."),
     Case((10,), 11, {}, "It has to hold for every number of accepted tokens."),
 ]

@@ -97,6 +97,14 @@ class Comparison:
         """Whether both runs wrote the same tokens. None when sampling: there the laws are equal, not the draws."""
         return self.first_difference is None if self.greedy else None
 
+    def __str__(self) -> str:
+        drafted = "" if self.c is None else f", a drafted token {self.c:.2f}"
+        return (
+            f"tokens a pass   {self.metrics.mean_acceptance_length:.2f}\n"
+            f"in plain steps  a target pass {self.verify:.2f}{drafted}, bookkeeping {self.overhead:.2f} a round\n"
+            f"speedup         predicted {self.predicted_speedup:.2f}, measured {self.speedup:.2f}"
+        )
+
     def as_dict(self) -> dict[str, float | bool | None]:
         m = self.metrics
         return {

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from specdec_lab.theory.closed_forms import expected_tokens
-from specdec_lab.widgets.palette import COLOURS
+from specdec_lab.widgets.palette import EXPECTED, MEASURED
 
 
 def figure(title: str, x: str, y: str) -> go.Figure:
@@ -28,7 +28,7 @@ def figure(title: str, x: str, y: str) -> go.Figure:
 
 
 def passes_figure(tokens: int, k: int, guessed: Mapping[float, float], measured: Mapping[float, int]) -> go.Figure:
-    """Target passes for `tokens` tokens against the chance p that a guess stands: your guess, the formula, the real runs."""
+    """Target passes for `tokens` tokens against the chance p that a guess stands: your guess (0 is none), the formula, the real runs."""
     fewest = -(-tokens // (k + 1))
     out = figure(
         f"No draft needs more than {tokens} passes; a perfect one needs {fewest}",
@@ -36,12 +36,12 @@ def passes_figure(tokens: int, k: int, guessed: Mapping[float, float], measured:
         f"target passes for {tokens} tokens",
     )
     p = np.linspace(0, 1, 101)
-    out.add_scatter(
-        x=p.tolist(), y=(tokens / expected_tokens(k, p)).tolist(), name="formula", line={"color": COLOURS["target"], "width": 3}
-    )
-    marker = {"color": COLOURS["draft"], "symbol": "x", "size": 9}
-    out.add_scatter(x=list(guessed), y=list(guessed.values()), name="your prediction", mode="markers", marker=marker)
-    marker = {"color": COLOURS["accepted"], "symbol": "circle", "size": 11}
+    formula = (tokens / expected_tokens(k, p)).tolist()
+    out.add_scatter(x=p.tolist(), y=formula, name="formula", line={"color": EXPECTED, "width": 3})
+    guesses = {at: guess for at, guess in guessed.items() if guess}
+    marker = {"color": EXPECTED, "symbol": "x", "size": 9}
+    out.add_scatter(x=list(guesses), y=list(guesses.values()), name="your prediction", mode="markers", marker=marker)
+    marker = {"color": MEASURED, "symbol": "circle", "size": 10}
     out.add_scatter(x=list(measured), y=list(measured.values()), name="measured", mode="markers", marker=marker)
     for y in (fewest, tokens):
         out.add_hline(y=y, line={"color": "#888", "dash": "dot"})

@@ -41,4 +41,4 @@ def reveal(function: Callable) -> HTML:
     """The source of one of the package's own functions, folded until it is opened."""
     code = highlight(inspect.getsource(function), PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True))
     name = f"{function.__module__}.{function.__name__}"
-    return HTML(f"<details><summary>The package's own <code>{name}</code>, the function that runs</summary>{code}</details>")
+    return HTML(f"<details><summary>The course's own <code>{name}</code></summary>{code}</details>")

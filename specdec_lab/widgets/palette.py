@@ -10,12 +10,13 @@ COLOURS = {
     "target": "#56B4E9",
     "draft": "#CC79A7",
 }
+MEASURED, EXPECTED = "#000000", "#666666"  # points that were measured, and what theory or learner said beforehand
 # Never colour alone: each origin has its underline too.
 UNDERLINES = {"accepted": "none", "correction": "wavy", "bonus": "double", "target": "dotted", "rejected": "line-through"}
 MEANINGS: dict[Origin, str] = {
     "accepted": "drafted, and accepted by the target",
     "correction": "the target's own token in place of a rejected one",
-    "bonus": "the target's own token after a draft that stood whole",
+    "bonus": "the target's own token after a draft that was right throughout",
     "target": "the target's own token, nothing was drafted",
 }
 

@@ -68,14 +68,43 @@ def right_on_short_drafts_only(draft, target):
     return accepted, int(target[accepted])
 
 
+def swaps_the_pair(draft, target):
+    accepted, token = verify.verify_greedy(draft, target)
+    return token, accepted
+
+
+def counts_its_own_token(draft, target):
+    accepted, token = verify.verify_greedy(draft, target)
+    return accepted + 1, token
+
+
+def compares_everything(draft, target):
+    return int((draft == target).cumprod(0).sum()), int(target[0])
+
+
+def returns_the_run(draft, target):
+    accepted, token = verify.verify_greedy(draft, target)
+    return draft[:accepted], token
+
+
+def halves(draft, target):
+    accepted, token = verify.verify_greedy(draft, target)
+    return accepted, token + 0.5
+
+
 WRONG = {
+    swaps_the_pair: "wrong order",
+    counts_its_own_token: "drafted tokens only",
+    compares_everything: "one entry more than draft",
+    returns_the_run: "two whole numbers",
+    halves: "two whole numbers",
     counts_later_matches: "after the first disagreement was counted",
     stops_one_short: "the bonus token",
     no_bonus: "bonus token",
     emits_the_drafts_token: "the draft's token, just rejected",
-    compares_one_late: "same index",
+    compares_one_late: "one place late",
     always_the_last_prediction: "after the rejected 9",
-    fails_on_an_empty_draft: "IndexError",
+    fails_on_an_empty_draft: "An empty draft is a plain step",
     returns_the_tokens: "a pair is wanted",
     changes_its_input: "changes its input",
     right_on_short_drafts_only: "is right",
@@ -85,7 +114,7 @@ WRONG = {
 @pytest.mark.parametrize("attempt", WRONG, ids=lambda attempt: attempt.__name__)
 def test_a_wrong_turn_gets_its_reason(attempt, capsys):
     assert check_verify_greedy(attempt) is verify.verify_greedy
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert WRONG[attempt] in printed and "✗" in printed and "★" not in printed
     assert "package's own verify_greedy" in printed
 
@@ -98,8 +127,13 @@ def test_the_reasons_differ(capsys):
     assert len(reasons) == len(WRONG)
 
 
-def test_not_attempted_goes_on_with_the_packages_own(capsys):
-    assert check_verify_greedy(not_attempted) is verify.verify_greedy
+def prints_instead(draft, target):
+    print(verify.verify_greedy(draft, target))
+
+
+@pytest.mark.parametrize("nothing", [not_attempted, prints_instead])
+def test_not_attempted_goes_on_with_the_packages_own(nothing, capsys):
+    assert check_verify_greedy(nothing) is verify.verify_greedy
     assert "not attempted yet" in capsys.readouterr().out
 
 
