@@ -4,18 +4,21 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
+.NOTPARALLEL:
 .PHONY: setup lab test test-long course demo lint lock
 
 setup: $(READY)
 
 $(READY): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make needs Python 3.11 or later: make PYTHON=python3.11 ..."; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	$(BIN)/specdec-lab models fetch
 	@touch $@
 
 lab: setup
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_start_here.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 test: setup lint
 	$(BIN)/pytest -m 'not long'
@@ -33,7 +36,13 @@ course: setup
 	$(BIN)/python -m tests.notebooks.execute notebooks/*.ipynb
 
 demo: setup
-	$(BIN)/specdec-lab generate --prompt 'Write a Python function that reverses a list, with a docstring and a test.' --max-new-tokens 96
+	$(BIN)/specdec-lab generate --max-new-tokens 96 --repeats 3 \
+	  --prompt 'Write a Python function that reverses a list, with a docstring and a test.'
 
-lock: setup
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/^torch==\([0-9.]*\).*/torch==\1/' > requirements.lock
+# New exact versions: solved in an environment of its own, without the old ones, and written only if all went well.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --editable '.[dev]' torch==2.13.0
+	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements.lock.new
+	grep -vE '^(nvidia|triton|cuda)' requirements.lock.new | sed 's/^torch==\([0-9.]*\).*/torch==\1/' > requirements.lock
+	rm -r .venv-lock requirements.lock.new

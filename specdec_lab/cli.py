@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from specdec_lab.errors import UserError
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True)
+app = typer.Typer(
+    help="Speculative decoding on this machine: with and without a draft, predicted and measured.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(models, name="models")
 console = Console()
 
@@ -41,8 +48,16 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        print(f"specdec-lab: {error}", file=sys.stderr)
-        sys.exit(2)
+        _stop(str(error))
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError":  # torch's, which is not imported yet
+            raise
+        _stop("The device ran out of memory; take a smaller pair (specdec-lab models list), a 16-bit --dtype or fewer new tokens.")
+
+
+def _stop(sentence: str) -> NoReturn:
+    print(f"specdec-lab: {sentence}", file=sys.stderr)
+    sys.exit(2)
 
 
 @app.command()
@@ -57,7 +72,8 @@ def generate(
     repetition_penalty: Annotated[float, typer.Option(help="1 is off.")] = 1.0,
     stop: Annotated[list[str] | None, typer.Option(help="End the text in front of this string; may be repeated.")] = None,
     max_new_tokens: Annotated[int, typer.Option(help="Tokens to generate, at most.")] = 64,
-    seed: Annotated[int, typer.Option(help="Same seed, same tokens.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Same seed, same tokens.")] = 0,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each kind; the speeds are medians.")] = 1,
     pair: Annotated[str, typer.Option(help="A pair of `specdec-lab models list`.")] = "auto",
     dtype: Annotated[DType, typer.Option(help="auto is fp32 on a CPU.")] = DType.auto,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -68,7 +84,7 @@ def generate(
     params = SamplingParams(temperature, top_k, top_p, min_p, repetition_penalty)
     if not prompt.strip():
         raise UserError("The prompt is empty; say what the model should write with --prompt.")
-    if k < 1:
+    if k < 1 and drafter is not DrafterName.none:
         raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding use --drafter none.")
 
     from specdec_lab.drafters import Drafter, ModelDrafter, NgramDrafter
@@ -90,6 +106,7 @@ def generate(
         params=params,
         stopping=lambda: Stopping(max_new_tokens, loaded.eos, tuple(stop or ()), loaded.tokenizer),
         seed=seed,
+        repeats=repeats,
     )
     if as_json:
         print(json.dumps({"text": result.speculative.text, "pair": loaded.pair.name, **result.as_dict()}, indent=2))
@@ -114,7 +131,7 @@ def fetch() -> None:
     """Download and convert the embedded model, if it is not there yet."""
     from specdec_lab.models.embedded import embedded_model
 
-    console.print(f"The embedded model is in {embedded_model()}")
+    print(f"The embedded model is in {embedded_model()}")
 
 
 @models.command("list")
@@ -136,7 +153,7 @@ def doctor() -> None:
     table = Table("", "what", "found", "what to do")
     found = findings()
     for each in found:
-        table.add_row("[green]✓" if each.ok else "[red]✗", each.what, each.found, each.remedy if not each.ok else "")
+        table.add_row("[green]✓" if each.ok else "[red]✗", each.what, escape(each.found), "" if each.ok else escape(each.remedy))
     console.print(table)
     if not all(each.ok for each in found):
         raise typer.Exit(1)

@@ -44,20 +44,34 @@ def findings() -> list[Finding]:
             f"{facts.memory_free:.1f} GiB",
             f"close programs until {NEEDED_GIB} GiB are free",
         ),
-        Finding("embedded model", ready, str(cache_folder()) if ready else "not downloaded yet", "specdec-lab models fetch"),
+        Finding(
+            "embedded model",
+            ready,
+            str(cache_folder()) if ready else "not downloaded yet",
+            f"{sys.executable} -m specdec_lab.cli models fetch",
+        ),
         Finding("free disk in the cache", ready or free >= 1.0, f"{free:.1f} GiB", "free 1 GiB, or set SPECDEC_LAB_CACHE to another disk"),
-        Finding("the course's draft", draft, str(asset(COURSE_DRAFT)) if draft else "missing", "git checkout -- assets"),
+        Finding(
+            "the course's draft",
+            draft,
+            str(asset(COURSE_DRAFT)) if draft else "missing",
+            "in a checkout: git checkout -- assets; else install the package again",
+        ),
     ]
 
 
 def _packages() -> list[Finding]:
     """The project's own requirements. JupyterLab and nbgrader are named, but nobody on Colab needs them."""
+    try:
+        needs = [Requirement(line) for line in requires("specdec-lab") or []]
+    except PackageNotFoundError:
+        return [Finding("specdec-lab", False, "not installed", f"{sys.executable} -m pip install --editable .")]
     out = []
-    for need in map(Requirement, requires("specdec-lab") or []):
+    for need in needs:
         extra = next((e for e in ("lab", "instructor") if need.marker and need.marker.evaluate({"extra": e})), None)
         if (need.marker and not extra) or need.extras:
             continue
-        wanted = f"pip install '{f'specdec-lab[{extra}]' if extra else need}'"
+        wanted = f"{sys.executable} -m pip install '{need.name}{need.specifier}'"
         try:
             found = version(need.name)
         except PackageNotFoundError:

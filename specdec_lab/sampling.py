@@ -126,7 +126,7 @@ class SeededRng:
         return float(torch.rand((), dtype=torch.float64, generator=self._generator))
 
     def draw(self, law: Tensor) -> int:
-        cdf = law.to("cpu", torch.float64).cumsum(0)
+        cdf = law.cpu().double().cumsum(0)
         total = float(cdf[-1])
         if not 0.0 < total < math.inf:  # NaN included (vllm#21876)
             raise UserError(f"There is nothing to draw from: a law has to sum to 1, not to {total}; look for a division by zero.")

@@ -97,7 +97,7 @@ def _shape(function: Verify) -> None:
         answer = attempt(function, EXAMPLE)
     except Finding as finding:
         raise Finding(f"{finding} target has one entry more than draft: compare with target[:-1], or entry by entry.") from finding
-    if not isinstance(answer, tuple) or len(answer) != 2:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise Finding(f"On {shown(EXAMPLE)} it returns {answer!r}, but a pair is wanted: return accepted, next_token.")
     if isinstance(_plain(answer), str):
         raise Finding(f"On {shown(EXAMPLE)} it returns {answer!r}, but two whole numbers are wanted: a count and a token id.")

@@ -5,7 +5,7 @@ Plain decoding is the same loop with nothing drafted, so the baseline of every c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -35,6 +35,13 @@ class Generation:
     reason: StopReason
     text: str | None
     prefill_seconds: float
+
+    @classmethod
+    def of(cls, prompt: Tensor, stopping: Stopping, rounds: Sequence[Round], prefill_seconds: float) -> Generation:
+        """What `stopping` and the rounds of a finished `stream` amount to."""
+        assert stopping.reason is not None
+        text = stopping.text if stopping.decoder else None
+        return cls(tuple(prompt.tolist()), tuple(stopping.tokens), tuple(rounds), stopping.reason, text, prefill_seconds)
 
     @property
     def metrics(self) -> Metrics:
@@ -68,15 +75,7 @@ def generate(
     stopping = stopping or Stopping(max_new_tokens=64)
     started = perf_counter()
     rounds = tuple(stream(target, prompt, drafter, k, params, stopping, rng, verify))
-    assert stopping.reason is not None
-    return Generation(
-        prompt=tuple(prompt.tolist()),
-        tokens=tuple(stopping.tokens),
-        rounds=rounds,
-        reason=stopping.reason,
-        text=stopping.text if stopping.decoder else None,
-        prefill_seconds=perf_counter() - started - sum(r.seconds for r in rounds),
-    )
+    return Generation.of(prompt, stopping, rounds, perf_counter() - started - sum(r.seconds for r in rounds))
 
 
 def stream(
@@ -171,6 +170,8 @@ def _check(target: LanguageModel, prompt: Tensor, drafter: Drafter | None, k: in
         raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding leave the drafter out.")
     if stopping.max_new_tokens < 1:
         raise UserError(f"max_new_tokens is {stopping.max_new_tokens}, but at least 1 token has to be generated.")
+    if stopping.strings and stopping.decoder is None:
+        raise UserError("Stop strings need a tokenizer to read the text with; pass decoder=... to Stopping.")
     if isinstance(stopping.strings, str):
         raise UserError("Stop strings are given as a tuple; for a single one write ('...',).")
     if "" in stopping.strings:

@@ -10,7 +10,7 @@ from specdec_lab.engine.rounds import Round
 
 @dataclass(frozen=True)
 class Metrics:
-    """Counts over rounds, as the verifier decided them (before stop conditions cut the last round)."""
+    """Counts over rounds. Drafted tokens behind the end of the text cost their price, but were neither accepted nor rejected."""
 
     rounds: int
     tokens: int
@@ -24,15 +24,17 @@ class Metrics:
     @classmethod
     def of(cls, rounds: Sequence[Round]) -> Metrics:
         longest = max((len(r.drafted) for r in rounds), default=0)
+        accepted = [min(r.accepted, len(r.emitted)) for r in rounds]
+        tested = [a + (r.rejected and not r.cut) for a, r in zip(accepted, rounds, strict=True)]
         return cls(
             rounds=len(rounds),
             tokens=sum(len(r.emitted) for r in rounds),
             drafted=sum(len(r.drafted) for r in rounds),
-            accepted=sum(r.accepted for r in rounds),
-            rejections=sum(r.rejected for r in rounds),
+            accepted=sum(accepted),
+            rejections=sum(tested) - sum(accepted),
             drafted_at=tuple(sum(len(r.drafted) > i for r in rounds) for i in range(longest)),
-            tested_at=tuple(sum(len(r.drafted) > i <= r.accepted for r in rounds) for i in range(longest)),
-            accepted_at=tuple(sum(r.accepted > i for r in rounds) for i in range(longest)),
+            tested_at=tuple(sum(t > i for t in tested) for i in range(longest)),
+            accepted_at=tuple(sum(a > i for a in accepted) for i in range(longest)),
         )
 
     @property

@@ -33,6 +33,11 @@ class Round:
         return self.accepted < len(self.drafted)
 
     @property
+    def cut(self) -> bool:
+        """Whether the text ended inside the accepted run, so that nothing behind its end was wanted."""
+        return len(self.emitted) <= self.accepted
+
+    @property
     def origins(self) -> tuple[Origin, ...]:
         """Who wrote each emitted token; `target` is a plain step, where nothing was drafted."""
         last: Origin = "correction" if self.rejected else "bonus" if self.drafted else "target"

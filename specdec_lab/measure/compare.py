@@ -31,7 +31,8 @@ class Comparison:
     This is `closed_forms.speedup` without its two assumptions, that every round drafts k tokens and that each stands with
     one and the same p: what was drafted and accepted is counted. `verify` is not read off the run: after each round a bare
     pass of the target over as many tokens is timed. So what the prediction claims, and `efficiency` tests, is
-    that a round costs such a pass, its drafting and its bookkeeping, and nothing else. Whether one p describes the text is
+    that a round costs such a pass, its drafting and its bookkeeping, and nothing else (under sampling, making laws of the logits
+    counts against it). Whether one p describes the text is
     another question: compare with `closed_forms.speedup(k, alpha, c, verify, overhead)`.
     """
 
@@ -189,10 +190,7 @@ class _Run:
         return self._rounds[-1]
 
     def finished(self) -> Generation:
-        stopping = self._stopping
-        assert stopping.reason is not None
-        text = stopping.text if stopping.decoder else None
-        return Generation(tuple(self._prompt.tolist()), tuple(stopping.tokens), tuple(self._rounds), stopping.reason, text, self._prefill)
+        return Generation.of(self._prompt, self._stopping, self._rounds, self._prefill)
 
 
 def _take_turns(plain: _Run, ours: _Run, timed: Callable[[int], Pass]) -> list[Pass]:

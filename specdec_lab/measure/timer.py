@@ -35,10 +35,11 @@ class Timing:
 def seconds_of(call: Callable[[], object], device: torch.device = CPU) -> float:
     """Seconds of one call. On a GPU, from events in its own queue: the call returns long before the work is done."""
     if device.type != "cuda":
+        wait = torch.mps.synchronize if device.type == "mps" else lambda: None
+        wait()
         began = perf_counter()
         call()
-        if device.type == "mps":
-            torch.mps.synchronize()
+        wait()
         return perf_counter() - began
     stream = torch.cuda.current_stream(device)
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

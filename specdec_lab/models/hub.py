@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from functools import lru_cache
 from typing import Any
 
 from huggingface_hub import HfApi, constants
@@ -27,6 +28,7 @@ def fetch(kind: Any, name: str, **options: Any) -> Any:
         raise HubError(_sentence(name, error)) from error
 
 
+@lru_cache
 def _out_of_reach(name: str) -> bool:
     """Whether the hub cannot be asked, or must not (HF_HUB_OFFLINE): one quick question, where loading retries for 20 s."""
     try:
@@ -55,4 +57,4 @@ def _sentence(name: str, error: BaseException) -> str:
     if because(LocalEntryNotFoundError):
         cause = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the model hub does not answer"
         return f"{name} is not on this machine, and {cause}; connect to the hub, or {WAY_OUT}."
-    return f"{name} cannot be loaded ({str(error).strip().splitlines()[0]}); choose another model, or {WAY_OUT}."
+    return f"{name} cannot be loaded ({(str(error).strip() or type(error).__name__).splitlines()[0]}); choose another model, or {WAY_OUT}."

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
@@ -64,7 +65,8 @@ def load_pair(name: str | Pair = "auto", dtype: str = "auto", device: str = "aut
         return _load(name, dtype, device)
     if name != "auto":
         return _load(find_pair(name), dtype, device)
-    pair = pick(_free_gib(_device(device)))
+    place = _device(device)
+    pair = pick(_free_gib(place) * 2 / _dtype(dtype, place).itemsize)
     try:
         return _load(pair, dtype, device)
     except HubError as error:
@@ -92,6 +94,8 @@ def _pretrained(kind: Any, name: str, **options: Any) -> Any:
 
 
 def _load(pair: Pair, dtype: str, device: str) -> LoadedPair:
+    if pair != DEFAULT:
+        _check_memory(pair, _device(device), _dtype(dtype, _device(device)))
     tokenizer = load_tokenizer(pair.target)
     if pair.draft == COURSE_DRAFT:
         target = load_model(pair.target, dtype, device)
@@ -105,6 +109,20 @@ def _load(pair: Pair, dtype: str, device: str) -> LoadedPair:
         draft = load_model(pair.draft, dtype, device)  # first, so that a spread target sees what room is left
         target = load_model(pair.target, dtype, device, spread=pair.multi_gpu)
     return LoadedPair(pair, target, draft, tokenizer, _eos(target.model.generation_config, target.model.config, tokenizer))
+
+
+def _check_memory(pair: Pair, device: torch.device, dtype: torch.dtype) -> None:
+    """Raises UserError, before anything is downloaded, if the pair cannot fit."""
+    needed = pair.memory_gib * dtype.itemsize / 2
+    if device.type == "cuda":
+        free = sum(_free_gib(torch.device("cuda", i)) for i in range(torch.cuda.device_count())) if pair.multi_gpu else _free_gib(device)
+    else:
+        free = psutil.virtual_memory().available / 2**30
+    if needed > free:
+        raise UserError(
+            f"{pair.name} needs about {needed:.0f} GiB in {str(dtype).removeprefix('torch.')}, and {free:.0f} GiB are free on {device}; "
+            f"choose a smaller pair (specdec-lab models list), or {DEFAULT.name}."
+        )
 
 
 def _words(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:

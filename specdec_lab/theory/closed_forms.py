@@ -50,7 +50,7 @@ def speedup(k: ArrayLike, p: ArrayLike, c: ArrayLike, verify: ArrayLike = 1.0, o
 
 
 def optimal_k(
-    p: ArrayLike, c: ArrayLike, k_max: int = 64, verify: Callable[[int], float] | None = None, overhead: ArrayLike = 0.0
+    p: ArrayLike, c: ArrayLike, k_max: int = 31, verify: Callable[[int], float] | None = None, overhead: ArrayLike = 0.0
 ) -> np.ndarray:
     """The k in 0..k_max with the greatest speedup; 0 where no draft helps, k_max where more would still be better.
 

@@ -70,11 +70,11 @@ def _round_table(last: str, draft: Sequence[str], target: Sequence[str], accepte
         stands = 0 < i <= accepted
         origin = "accepted" if stands else "rejected" if i else None
         fed.append(_cell(word, origin if i <= accepted + 1 else None, dim=i > accepted + 1))
-        own = "bonus" if accepted == len(draft) else "correction"
+        own = "correction" if accepted < len(draft) else "bonus" if draft else "target"
         known = target[i] if i < len(target) else "·"
         said.append(_cell(known, "accepted" if i < accepted else own if i == accepted else None, dim=i > accepted))
         agree = f"= {draft[i]} ✓" if i < accepted else f"≠ {draft[i]} ✗" if i == accepted < len(draft) else ""
-        verdict.append(_cell(agree or ("bonus" if i == accepted else "not used"), None, dim=i > accepted))
+        verdict.append(_cell(agree or (own if i == accepted else "not used"), None, dim=i > accepted))
     rows = (("fed to the target", fed), ("its prediction for the next place", said), ("against the draft", verdict))
     body = "".join(f'<tr><th style="text-align:right;padding-right:8px">{name}</th>{"".join(cells)}</tr>' for name, cells in rows)
     return f'<table style="border-collapse:collapse">{body}</table>'

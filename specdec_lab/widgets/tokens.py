@@ -18,7 +18,7 @@ RICH_STYLES = {
     "accepted": COLOURS["accepted"],
     "correction": f"{COLOURS['correction']} underline",
     "bonus": f"{COLOURS['bonus']} bold underline2",
-    "target": COLOURS["target"],
+    "target": f"{COLOURS['target']} italic",
 }
 
 

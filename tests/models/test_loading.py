@@ -123,7 +123,7 @@ def test_auto_without_a_gpu(loaded):
 
 
 def test_auto_on_a_gpu_without_a_hub_says_so_and_goes_on(loaded, monkeypatch):
-    monkeypatch.setattr(loading, "_free_gib", lambda device: 14.7)
+    monkeypatch.setattr(loading, "_free_gib", lambda device: 2 * 14.7)  # a T4, were this CPU's fp32 its 16 bits
     with pytest.warns(UserWarning, match="The hub is gone. Loading cpu-default instead of qwen2.5-3b"):
         assert load_pair().name == "cpu-default"
     assert loaded == ["qwen2.5-3b", "cpu-default"]
@@ -146,6 +146,7 @@ def test_only_pairs_of_several_gpus_are_spread(monkeypatch):
     monkeypatch.setattr(
         loading, "load_tokenizer", lambda name: PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel(WORDS)))
     )
+    monkeypatch.setattr(loading, "_check_memory", lambda *pair: None)
     load_pair(PAIRS["llama-3.1-70b"])
     assert spread == {"meta-llama/Llama-3.2-1B-Instruct": False, "meta-llama/Llama-3.1-70B-Instruct": True}
     load_pair("llama-3.1-8b")
@@ -154,3 +155,16 @@ def test_only_pairs_of_several_gpus_are_spread(monkeypatch):
 
 def test_the_draft_that_comes_with_the_course_is_there():
     assert (asset(COURSE_DRAFT) / "draft.safetensors").stat().st_size < 16 * 2**20
+
+
+def test_a_pair_that_cannot_fit_is_refused_before_it_is_downloaded(monkeypatch):
+    monkeypatch.setattr(loading, "load_tokenizer", lambda name: pytest.fail("it went on"))
+    with pytest.raises(UserError, match=r"llama-3.1-70b needs about \d+ GiB in float32, and \d+ GiB are free on cpu; choose a smaller"):
+        load_pair("llama-3.1-70b", "fp32", "cpu")
+
+
+def test_auto_halves_the_room_for_twice_the_bytes(loaded, monkeypatch):
+    monkeypatch.setattr(loading, "_free_gib", lambda device: 14.7)
+    with pytest.warns(UserWarning):
+        load_pair("auto", "fp32")
+    assert loaded[0] == "smollm2-1.7b"

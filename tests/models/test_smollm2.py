@@ -76,7 +76,7 @@ def test_special_tokens(tokenizer):
 
 
 def test_it_loads_quickly(embedded):
-    """Promised: 1.5 s; asserted: twice that, for a machine busy with something else. The best of three tries."""
+    """Promised: 1.5 s. The best of five tries, as the machine may be busy with something else."""
 
     def seconds() -> float:
         began = time.perf_counter()
@@ -84,7 +84,7 @@ def test_it_loads_quickly(embedded):
         load_tokenizer(EMBEDDED)
         return time.perf_counter() - began
 
-    assert min(seconds() for _ in range(3)) < 3.0
+    assert min(seconds() for _ in range(5)) < 1.5
 
 
 def test_loading_shows_no_progress_bar(embedded, capfd):

@@ -11,7 +11,6 @@ from specdec_lab.theory.monte_carlo import AT_ONCE, simulate, tokens_per_round
 
 
 def test_ten_million_rounds_a_second():
-    """On a machine to itself; 3 million are asked for, as this one may be busy."""
     simulate(5, 0.8, AT_ONCE)
     rates = []
     for _ in range(3):
@@ -19,7 +18,7 @@ def test_ten_million_rounds_a_second():
         simulate(5, 0.8, 2_000_000)
         rates.append(2.0 / (perf_counter() - began))
     print(f"{max(rates):.0f} million rounds a second")
-    assert max(rates) >= 3
+    assert max(rates) >= 10
 
 
 @settings(max_examples=25)
