@@ -61,7 +61,7 @@ def alphas(pair: LoadedPair, corpus: Corpus) -> dict[str, dict[str, float]]:
     return {name: {"alpha": round(sum(h) / len(h), 3), "tokens": len(h)} for name, h in sorted(found.items())}
 
 
-def cost_ratio(dtype: str, texts: int = 5, tokens: int = 48) -> float:
+def cost_ratio(dtype: str, texts: int = 12, tokens: int = 48) -> float:
     """c of the course's pair: seconds a drafted token over seconds a plain step, medians over rounds."""
     pair = load_pair("cpu-default", dtype)
     drafter = ModelDrafter(pair.draft, pair.target.vocab_size)
