@@ -37,7 +37,7 @@ course: setup
 
 demo: setup
 	$(BIN)/specdec-lab generate --max-new-tokens 96 --repeats 3 \
-	  --prompt 'Write a Python function that reverses a list, with a docstring and a test.'
+	  --prompt 'Write a Python function that checks whether a number is prime.'
 
 # New exact versions: solved in an environment of its own, without the old ones, and written only if all went well.
 lock:

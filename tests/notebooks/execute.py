@@ -14,7 +14,9 @@ from nbclient.exceptions import CellExecutionError
 def execute(path: Path) -> nbformat.NotebookNode:
     """The notebook with its outputs; the file is left as it is. Raises CellExecutionError at the first failing cell."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    where = {"metadata": {"path": str(path.parent)}}
+    quiet = ["--log-level=ERROR"]  # the kernel's own remarks are not the notebook's
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=where, extra_arguments=quiet).execute()
     return notebook
 
 
