@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from specdec_lab.errors import UserError
 
@@ -139,9 +139,9 @@ def list_pairs() -> None:
     """The pairs of target and draft, and the memory each needs."""
     from specdec_lab.models.registry import PAIRS
 
-    table = Table("pair", "target", "draft", "GiB", "licence gate")
+    table = Table("pair", "target, draft", "GiB in 16 bits", "licence to accept first", show_lines=True)
     for each in PAIRS.values():
-        table.add_row(each.name, each.target, each.draft, f"{each.memory_gib:.1f}", each.licence_gate or "")
+        table.add_row(each.name, f"{each.target}\n{each.draft}", f"{each.memory_gib:.1f}", each.licence_gate or "")
     console.print(table)
 
 
@@ -150,7 +150,7 @@ def doctor() -> None:
     """What this machine has, what is missing, and the command that mends it. Exit code 1 if something is."""
     from specdec_lab.doctor import findings
 
-    table = Table("", "what", "found", "what to do")
+    table = Table("", "what", Column("found", overflow="fold"), Column("what to do", overflow="fold"))
     found = findings()
     for each in found:
         table.add_row("[green]✓" if each.ok else "[red]✗", each.what, escape(each.found), "" if each.ok else escape(each.remedy))
