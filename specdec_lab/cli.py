@@ -139,7 +139,9 @@ def list_pairs() -> None:
     """The pairs of target and draft, and the memory each needs in 16 bits."""
     from specdec_lab.models.registry import PAIRS
 
-    table = Table("pair", Column("target, draft", no_wrap=True, min_width=35), "GiB", "licence to accept first", show_lines=True)
+    table = Table(
+        Column("pair", no_wrap=True), Column("target, draft", no_wrap=True, min_width=35), "GiB", "licence to accept first", show_lines=True
+    )
     for each in PAIRS.values():
         table.add_row(each.name, f"{each.target}\n{each.draft}", f"{each.memory_gib:.1f}", each.licence_gate or "")
     console.print(table)
