@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from functools import lru_cache
 from typing import Any
 
 from huggingface_hub import HfApi, constants
@@ -28,7 +27,6 @@ def fetch(kind: Any, name: str, **options: Any) -> Any:
         raise HubError(_sentence(name, error)) from error
 
 
-@lru_cache
 def _out_of_reach(name: str) -> bool:
     """Whether the hub cannot be asked, or must not (HF_HUB_OFFLINE): one quick question, where loading retries for 20 s."""
     try:

@@ -4,8 +4,8 @@ import pytest
 
 from specdec_lab.drafters import ModelDrafter
 from specdec_lab.engine import Metrics, Stopping, generate
-from specdec_lab.models.toy import markov_lm
-from tests.support import Moody, StrictToy, ids, rounds
+from specdec_lab.models.toy import markov_lm, scripted_lm
+from tests.support import Moody, StrictToy, always, ids, rounds
 
 EXAMPLE = Metrics.of(rounds(4, 0, 2, 4, 1, k=4))
 
@@ -55,3 +55,14 @@ def test_the_metrics_of_a_run_are_those_of_its_records():
     assert run.metrics.rejections == sum("correction" in r.origins for r in run.rounds)
     assert run.tokens_per_second == pytest.approx(100 / sum(r.seconds for r in run.rounds))
     assert all(0 <= r.draft_seconds + r.verify_seconds <= r.seconds for r in run.rounds)
+
+
+@pytest.mark.parametrize("behind_the_end", [(7, 0), (0, 0)])
+def test_tokens_behind_the_end_of_the_text_are_neither_accepted_nor_rejected(behind_the_end):
+    """The text ends with 9; whether the guesses behind it are right says nothing about the draft."""
+    target = scripted_lm([5, 9, 7, 8, 1], 10, start=2)
+    run = generate(target, ids(1, 2), always([5, 9, *behind_the_end]), 4, stopping=Stopping(8, frozenset({9})))
+    m = run.metrics
+    assert (m.tokens, m.drafted, m.accepted, m.rejections, m.alpha) == (2, 4, 2, 0, 1.0)
+    assert (m.drafted_at, m.tested_at, m.accepted_at) == ((1, 1, 1, 1), (1, 1, 0, 0), (1, 1, 0, 0))
+    assert run.rounds[0].origins.count("accepted") == m.accepted  # what the coloured text shows is what is counted

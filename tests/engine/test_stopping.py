@@ -126,3 +126,8 @@ def test_an_empty_stop_string_is_refused():
 def test_a_bare_stop_string_is_refused():
     with pytest.raises(UserError, match="given as a tuple"):
         ended(Stopping(5, strings="END", decoder=TOKENIZER))
+
+
+def test_stop_strings_without_a_tokenizer_are_refused():
+    with pytest.raises(UserError, match="need a tokenizer"):
+        ended(Stopping(5, strings=("END",)))

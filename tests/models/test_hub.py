@@ -86,6 +86,25 @@ def test_no_hub_is_said_without_waiting_for_it(unreachable, kind):
     assert time.monotonic() - began < 5  # the hub's client alone tries for 23 s
 
 
+def test_a_hub_that_comes_back_is_asked_again(unreachable, request):
+    """Connect, and run the cell once more: no restart is needed."""
+    with pytest.raises(HubError, match="does not answer"):
+        fetch(AutoTokenizer, "gated/model")
+    request.getfixturevalue("reachable")
+    with pytest.raises(HubError, match="licence gate"):
+        fetch(AutoTokenizer, "gated/model")
+
+
+def test_an_error_without_words_is_named():
+    class Silent:
+        @staticmethod
+        def from_pretrained(name, **options):
+            raise RuntimeError
+
+    with pytest.raises(HubError, match=r"cannot be loaded \(RuntimeError\)"):
+        fetch(Silent, "some/model")
+
+
 def test_no_hub_wanted(reachable, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(HubError, match="gated/model is not on this machine, and HF_HUB_OFFLINE is set"):

@@ -202,3 +202,11 @@ def test_no_other_k_is_better(p, c, overhead):
 def test_bad_values_are_named(call, says):
     with pytest.raises(UserError, match=says):
         call()
+
+
+def test_the_best_k_by_default_asks_a_measured_curve_for_no_more_than_it_has():
+    def curve(n: int) -> float:
+        assert n <= 32, "measure.time_passes ends there"
+        return 1.0
+
+    assert optimal_k(0.8, 0.1, verify=curve) == 6

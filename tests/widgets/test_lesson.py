@@ -47,6 +47,11 @@ def test_a_round_names_its_correction_and_its_bonus():
     assert "= the ✓" in whole and "bonus" in whole
 
 
+def test_a_plain_step_is_no_bonus():
+    plain = round_view("<s>", [], ["the"], accepted=0).data
+    assert "bonus" not in plain and "target" in plain.split("against the draft")[1]
+
+
 class Words:
     def decode(self, token_ids, skip_special_tokens=True):
         return " ".join(f"w{i}" for i in token_ids)
