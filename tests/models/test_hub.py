@@ -89,10 +89,10 @@ def test_no_hub_is_said_without_waiting_for_it(unreachable, kind):
 def test_a_hub_that_comes_back_is_asked_again(unreachable, request):
     """Connect, and run the cell once more: no restart is needed."""
     with pytest.raises(HubError, match="does not answer"):
-        fetch(AutoTokenizer, "gated/model")
+        fetch(AutoTokenizer, "gated/that-came-back")
     request.getfixturevalue("reachable")
     with pytest.raises(HubError, match="licence gate"):
-        fetch(AutoTokenizer, "gated/model")
+        fetch(AutoTokenizer, "gated/that-came-back")
 
 
 def test_an_error_without_words_is_named():
