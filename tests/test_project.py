@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = (ROOT / "pyproject.toml").read_text()
-LOCK = dict(line.lower().split("==") for line in (ROOT / "requirements.lock").read_text().split())
+LOCK = {canonicalize_name(name): exact for name, exact in (line.split("==") for line in (ROOT / "requirements.lock").read_text().split())}
 # The versions a Colab image had when checked; the lower bounds of a plain install have to admit them.
-COLAB = {"torch": "2.11", "transformers": "5.15", "plotly": "5.24.1", "ipywidgets": "7.7.1", "numpy": "2.1.3"}
+COLAB = {"torch": "2.11", "transformers": "5.15", "plotly": "5.24.1", "ipywidgets": "7.7.1", "numpy": "2.1.3", "ipython": "7.34"}
 
 
 def requirements(section: str) -> list[Requirement]:
@@ -31,7 +34,8 @@ ALL = [r for section in ("dependencies", "lab", "instructor", "dev") for r in re
 def test_the_lock_satisfies_every_bound():
     assert len(ALL) > 20
     for need in ALL:
-        assert need.specifier.contains(Version(LOCK[need.name])), f"{need} against {LOCK[need.name]}"
+        exact = LOCK[canonicalize_name(need.name)]
+        assert need.specifier.contains(Version(exact)), f"{need} against {exact}"
 
 
 def test_the_lock_holds_the_cpu_torch_that_was_tested():
@@ -49,6 +53,21 @@ def test_a_plain_install_is_content_with_colab():
     for name, version in COLAB.items():
         assert core[name].specifier.contains(Version(version)), name
     assert not {"nbgrader", "jupyterlab", "notebook"} & set(core)
+
+
+def imported(text: str) -> set[str]:
+    """Top-level names of the modules that a file imports, inside functions too."""
+    whole = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [node.module or "" if isinstance(node, ast.ImportFrom) else alias.name for node in whole for alias in node.names]
+    return {name.split(".")[0] for name in names}
+
+
+def test_what_is_imported_is_declared():
+    modules = set().union(*(imported(path.read_text()) for path in (ROOT / "specdec_lab").rglob("*.py")))
+    assert {"torch", "IPython", "packaging"} <= modules
+    declared, owners = {canonicalize_name(need.name) for need in requirements("dependencies")}, packages_distributions()
+    foreign = modules - sys.stdlib_module_names - {"specdec_lab"}
+    assert not [name for name in foreign if not declared & set(map(canonicalize_name, owners[name]))]
 
 
 def test_conda_installs_what_make_installs():

@@ -1,75 +1,65 @@
-"""Every chapter is committed clean, keeps the course's form, and runs from top to bottom as a learner first meets it."""
+"""Every chapter is committed clean, keeps the course's form, and runs from top to bottom, before its exercises are done.
+
+With its exercises done it runs in `make test-colab`.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from tests.notebooks.execute import execute
+from tools.notebooks.badges import badges, repository
+from tools.notebooks.clean import clean
+from tools.notebooks.execute import Run, execute, too_much
+from tools.notebooks.exercises import exercises, number_of_exercises
+from tools.notebooks.files import ROOT, read
+from tools.notebooks.lint import lint
 
-FOLDER = Path(__file__).parents[2] / "notebooks"
-CHAPTERS = sorted(FOLDER.glob("*.ipynb"))
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+QUICK = ("00", "02")  # the others run in `make test-long` and `make course`
+EXERCISES = {"00": 1, "01": 2, "02": 1, "03": 2, "04": 3, "05": 2}
+MEMORY_GIB = 6
 chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+executed = pytest.mark.parametrize(
+    "path", [pytest.param(path, id=path.stem, marks=[] if path.stem[:2] in QUICK else [pytest.mark.long]) for path in CHAPTERS]
+)
 
 
-def test_there_are_chapters():
-    assert {"00", "02"} <= {path.stem[:2] for path in CHAPTERS}
+def printed(run: Run) -> str:
+    """What a run printed, if there was nothing to find fault with: no error, nothing on stderr, no more memory than there may be."""
+    assert not run.findings and not too_much(run, MEMORY_GIB), "\n".join(map(str, run.findings + too_much(run, MEMORY_GIB)))
+    return "".join(run.outputs("stdout").values())
+
+
+def test_every_chapter_is_there_with_its_exercises():
+    found = {path.stem[:2]: number_of_exercises(path) for path in CHAPTERS}
+    assert found == found | EXERCISES
+    assert len(found) == len(CHAPTERS), "two chapters have one number"
 
 
 @chapter
 def test_it_is_clean(path: Path):
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    assert "widgets" not in notebook.metadata
-    assert notebook.metadata.kernelspec.name == "python3"
-    ids = [cell.id for cell in notebook.cells]
-    assert len(ids) == len(set(ids))
-    for cell in notebook.cells:
-        assert not cell.get("outputs") and not cell.get("execution_count"), f"cell {cell.id} has outputs"
+    nbformat.validate(read(path))
+    assert not clean(path, check=True), "run `python -m tools.notebooks clean notebooks/*.ipynb`"
 
 
 @chapter
 def test_its_form(path: Path):
-    cells = nbformat.read(path, as_version=4).cells
-    code = [len(cell.source.splitlines()) for cell in cells if cell.cell_type == "code"]
-    assert max(code) <= 25
-    longest = max((line for cell in cells if cell.cell_type == "code" for line in cell.source.splitlines()), key=len)
-    assert len(longest) <= 95, f"cut off at the right edge: {longest}"
-    assert sorted(code)[len(code) // 2] <= 6, "the median cell is long"
-    assert cells[0].cell_type == "markdown" and re.match(r"# \d+ · ", cells[0].source)
-    assert re.search(r"\*\*\d+ minutes\.\*\*", cells[0].source), "the chapter states its time"
-    assert "After this chapter you can" in cells[0].source
-    assert any(cell.source.startswith("## Remember") for cell in cells)
-    assert not any(re.search(r"(^|\s)/(home|root|tmp|Users)/", cell.source) for cell in cells), "no path of one machine"
+    assert [str(finding) for finding in lint(path)] == []
 
 
 @chapter
-def test_every_section_that_teaches_asks_something(path: Path):
-    asked: dict[str, bool] = {}
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "markdown" and (heading := re.match(r"## (.+)", cell.source)):
-            section = heading[1]
-            asked[section] = section in ("This machine", "Where this goes", "Remember", "Knowledge check")
-        elif "self_check(" in cell.source or " = check_" in cell.source:
-            asked[section] = True
-    assert [name for name, done in asked.items() if not done] == []
+def test_its_exercises(path: Path):
+    assert [str(finding) for finding in exercises(path)] == []
 
 
 @chapter
-def test_its_links_resolve(path: Path):
-    for cell in nbformat.read(path, as_version=4).cells:
-        for link in re.findall(r"\]\(([^)#:]+)\)", cell.source):
-            assert (path.parent / link).exists(), link
+def test_its_badges(path: Path):
+    assert not badges(path, repository(), check=True), "run `python -m tools.notebooks badges notebooks/*.ipynb`"
 
 
-@chapter
+@executed
 def test_it_runs_before_any_exercise_is_done(path: Path):
-    outputs = [out for cell in execute(path).cells if cell.cell_type == "code" for out in cell.outputs]
-    printed = "".join(out.text for out in outputs if out.output_type == "stream" and out.name == "stdout")
-    assert "not attempted yet" in printed
-    # A library's warning on the learner's screen is a fault of the chapter.
-    errors = [out.text for out in outputs if out.output_type == "stream" and out.name == "stderr"]
-    assert not errors, errors
+    assert printed(execute(path)).count("not attempted yet") == number_of_exercises(path)

@@ -1,0 +1,1 @@
+"""What maintainers run on the course; no part of the package."""

@@ -1,0 +1,1 @@
+"""The life of a notebook: clean, lint, exercises, badges, execute. `python -m tools.notebooks --help`"""
