@@ -3,9 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+COLAB := .venv-colab
 
 .NOTPARALLEL:
-.PHONY: setup lab test test-long course demo lint lock
+.PHONY: setup lab test test-long test-colab course demo lint lock
 
 setup: $(READY)
 
@@ -26,14 +27,29 @@ test: setup lint
 test-long: setup
 	$(BIN)/pytest -m long
 
+# The course on the packages that Colab brings, set up by the first cell of a notebook.
+test-colab: $(COLAB)/ready
+	$(COLAB)/bin/python tests/colab/run.py
+
+$(COLAB)/ready: tests/colab/requirements.txt
+	rm -rf $(COLAB)
+	$(PYTHON) -m venv $(COLAB)
+	$(COLAB)/bin/python -m pip install --disable-pip-version-check --quiet --requirement $<
+	$(COLAB)/bin/python -m pip freeze --all > $@.new && mv $@.new $@
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.notebooks clean --check notebooks/*.ipynb
+	$(BIN)/python -m tools.notebooks badges --check notebooks/*.ipynb
+	$(BIN)/python -m tools.notebooks lint notebooks/*.ipynb
+	$(BIN)/python -m tools.notebooks exercises notebooks/*.ipynb
 
+# Every chapter, top to bottom, on two cores: no more memory and time than a learner may be supposed to have.
 course: setup
-	$(BIN)/python -m tests.notebooks.execute notebooks/*.ipynb
+	$(BIN)/python -m tools.notebooks execute --cells --limit-gib 6 --limit-seconds 360 notebooks/*.ipynb
 
 demo: setup
 	$(BIN)/specdec-lab generate --max-new-tokens 96 --repeats 3 \

@@ -5,15 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-
-from packaging.requirements import Requirement
 
 from specdec_lab.assets import asset
 from specdec_lab.measure import device_facts
 from specdec_lab.models.embedded import cache_folder, embedded_model_ready
-from specdec_lab.models.registry import COURSE_DRAFT, pick
+from specdec_lab.models.placement import choose, old_gpu
+from specdec_lab.models.registry import COURSE_DRAFT
+from specdec_lab.requirements import needs
 
 NEEDED_GIB = 3.0  # the largest chapter so far, with a margin
 
@@ -32,12 +31,13 @@ def findings() -> list[Finding]:
     """Everything the course needs of a machine, good or bad."""
     facts = device_facts()
     free = shutil.disk_usage(_existing(cache_folder())).free / 2**30
+    unused = f"; this torch no longer runs on the {name}" if (name := old_gpu()) else ""
     ready, draft = embedded_model_ready(), asset(COURSE_DRAFT).exists()
     return [
         Finding("Python", sys.version_info >= (3, 10), facts.python, "install Python 3.10 or later"),
         *_packages(),
-        Finding("device", True, f"{facts.name}, {facts.kind}, {facts.threads} threads"),
-        Finding("pair chosen by auto", True, pick(facts.memory_free if facts.kind == "cuda" else 0.0).name),
+        Finding("device", True, f"{facts.name}, {facts.kind}, {facts.threads} threads{unused}"),
+        Finding("pair chosen by auto", True, choose()[0].name),
         Finding(
             "free memory",
             facts.memory_free >= NEEDED_GIB,
@@ -62,23 +62,12 @@ def findings() -> list[Finding]:
 
 def _packages() -> list[Finding]:
     """The project's own requirements. JupyterLab and nbgrader are named, but nobody on Colab needs them."""
-    try:
-        needs = [Requirement(line) for line in requires("specdec-lab") or []]
-    except PackageNotFoundError:
-        return [Finding("specdec-lab", False, "not installed", f"{sys.executable} -m pip install --editable .")]
     out = []
-    for need in needs:
-        extra = next((e for e in ("lab", "instructor") if need.marker and need.marker.evaluate({"extra": e})), None)
-        if (need.marker and not extra) or need.extras:
-            continue
-        wanted = f"{sys.executable} -m pip install '{need.name}{need.specifier}'"
-        try:
-            found = version(need.name)
-        except PackageNotFoundError:
-            found = f"not installed; {wanted}" if extra else "missing"
-        ok = bool(extra) or (found != "missing" and need.specifier.contains(found, prereleases=True))
-        if not ok or extra or need.name in ("torch", "transformers"):
-            out.append(Finding(need.name, ok, found, wanted))
+    for need in needs(extras=("lab", "instructor")):
+        name, wanted = need.requirement.name, f"{sys.executable} -m pip install '{need.requirement}'"
+        found = need.found or (f"not installed; {wanted}" if need.extra else "missing")
+        if not need.met or need.extra or name in ("torch", "transformers"):
+            out.append(Finding(name, need.met or need.extra is not None, found, wanted))
     return out
 
 

@@ -13,6 +13,8 @@ import psutil
 import torch
 import transformers
 
+from specdec_lab.models.placement import find_device
+
 GIB = 2**30
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -47,8 +49,8 @@ class DeviceFacts:
 
 
 def device_facts() -> DeviceFacts:
-    """The facts of the first CUDA GPU, else of the CPU: what `load_pair` runs on by itself."""
-    name, kind, total, free, bf16 = _gpu() if torch.cuda.is_available() else _without_cuda()
+    """The facts of what `load_pair` runs on by itself: the first CUDA GPU, if this torch can use it, else the CPU."""
+    name, kind, total, free, bf16 = _gpu() if find_device().type == "cuda" else _cpu()
     return DeviceFacts(
         name=name,
         kind=kind,
@@ -72,7 +74,7 @@ def _gpu() -> _Device:
     return torch.cuda.get_device_name(0), "cuda", total, free, torch.cuda.get_device_capability(0) >= (8, 0)
 
 
-def _without_cuda() -> _Device:
+def _cpu() -> _Device:
     memory = psutil.virtual_memory()
     info = CPUINFO.read_text() if CPUINFO.exists() else ""
     model = re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE)

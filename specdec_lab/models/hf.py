@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from specdec_lab.errors import UserError
+from specdec_lab.models.registry import DEFAULT, pick_below
 
 
 class KVCache:
@@ -53,5 +55,14 @@ class HFModel:
 
     @torch.inference_mode()
     def __call__(self, input_ids: Tensor, cache: KVCache, logits_to_keep: int = 0) -> Tensor:
-        held = {self._cache_argument: cache.kv}
-        return self.model(input_ids=input_ids, use_cache=True, logits_to_keep=logits_to_keep, **held).logits
+        """Logits `[1, n or logits_to_keep, vocab]`; the cache grows by n. Raises UserError if the device's memory runs out."""
+        held, before = {self._cache_argument: cache.kv}, len(cache)
+        with suppress(torch.OutOfMemoryError):  # it holds on to what the pass had made: answer it when it is gone
+            return self.model(input_ids=input_ids, use_cache=True, logits_to_keep=logits_to_keep, **held).logits
+        way_out = f"restart the session (or `del` the pair and its drafters), then load_pair({pick_below(self.name).name!r})"
+        if self.name in (DEFAULT.target, DEFAULT.draft):
+            way_out = "go on with load_pair(device='cpu')"
+        raise UserError(
+            f"Memory ran out on {self.device} in a pass of {self.name} over {input_ids.shape[1]} tokens with {before} before them; "
+            f"shorten the prompt, ask for fewer new tokens, or {way_out}."
+        )

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import psutil
@@ -19,10 +20,9 @@ from specdec_lab.errors import UserError
 from specdec_lab.models.embedded import embedded_model
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.hub import HubError, fetch
+from specdec_lab.models.placement import auto_pairs, choose, find_device, find_dtype, free_gib, release
 from specdec_lab.models.reduced import load_reduced
 from specdec_lab.models.registry import COURSE_DRAFT, DEFAULT, EMBEDDED, Pair, find_pair, pick
-
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
 
 
 @dataclass(frozen=True)
@@ -57,27 +57,58 @@ class LoadedPair:
 def load_pair(name: str | Pair = "auto", dtype: str = "auto", device: str = "auto") -> LoadedPair:
     """A pair of the registry by its name, or one of your own.
 
-    `auto` is the largest pair that fits the GPU and needs no licence; `cpu-default` without a GPU or without a hub.
+    `auto` is the largest pair that fits the GPU and needs no licence, and the next smaller one if memory runs out all the
+    same; `cpu-default` without a GPU, or if the hub is out of reach or limits downloads. A warning says what was replaced.
+    While the pair that `auto` loaded is held, `auto` with the same dtype and device returns it again.
     dtype: fp32, bf16, fp16 or fp64; `auto` is fp32 on a CPU, where speculative and plain output are identical,
     and 16 bits on a GPU. device: as torch names it. Raises UserError for whatever is not to be had.
     """
-    if isinstance(name, Pair):
-        return _load(name, dtype, device)
-    if name != "auto":
-        return _load(find_pair(name), dtype, device)
-    place = _device(device)
-    pair = pick(_free_gib(place) * 2 / _dtype(dtype, place).itemsize)
+    if name == "auto":
+        return _load_auto(dtype, device)
+    pair = name if isinstance(name, Pair) else find_pair(name)
     try:
         return _load(pair, dtype, device)
-    except HubError as error:
-        warnings.warn(f"{error} Loading {DEFAULT.name} instead of {pair.name}.", stacklevel=2)
-        return _load(DEFAULT, dtype, device)
+    except torch.OutOfMemoryError:
+        pass  # the error holds on to what was loaded, so the answer to it comes after it is gone
+    release()
+    raise UserError(_no_room(pair))
+
+
+def _load_auto(dtype: str, device: str) -> LoadedPair:
+    pair, place, kind = choose(dtype, device)
+    if kept := auto_pairs.get((place, kind)):
+        return kept
+    hub = True
+    while True:
+        try:
+            loaded = _load(pair, dtype, device)
+        except HubError as error:
+            instead, why, hub = DEFAULT, str(error), False
+        except torch.OutOfMemoryError:
+            instead, why = None, f"Memory ran out while {pair.name} was loaded."
+        else:
+            if hub:  # without it, the next call is to ask it again
+                auto_pairs[place, kind] = loaded
+            return loaded
+        if pair == DEFAULT:
+            release()
+            raise UserError(_no_room(pair))
+        instead = instead or choose(dtype, device, below=pair)[0]
+        warnings.warn(f"{why} Loading {instead.name} instead of {pair.name}.", stacklevel=3)
+        pair = instead
+
+
+def _no_room(pair: Pair) -> str:
+    if pair == DEFAULT:
+        return f"Memory ran out even while {DEFAULT.name} was loaded; restart other notebooks' kernels, or load_pair(device='cpu')."
+    return f"Memory ran out while {pair.name} was loaded; the next smaller pair is load_pair({pick(inf, below=pair).name!r})."
 
 
 def load_model(name: str, dtype: str = "auto", device: str = "auto", spread: bool = False) -> HFModel:
     """The embedded model, or a hub model by its name; `spread` lays it over all GPUs."""
-    place = _device(device)
-    return HFModel(_pretrained(AutoModelForCausalLM, name, dtype=_dtype(dtype, place), device_map="auto" if spread else str(place)), name)
+    place = find_device(device)
+    options = {"dtype": find_dtype(dtype, place), "device_map": "auto" if spread else str(place)}
+    return HFModel(_pretrained(AutoModelForCausalLM, name, **options), name)
 
 
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
@@ -95,7 +126,8 @@ def _pretrained(kind: Any, name: str, **options: Any) -> Any:
 
 def _load(pair: Pair, dtype: str, device: str) -> LoadedPair:
     if pair != DEFAULT:
-        _check_memory(pair, _device(device), _dtype(dtype, _device(device)))
+        place = find_device(device)
+        _check_memory(pair, place, find_dtype(dtype, place))
     tokenizer = load_tokenizer(pair.target)
     if pair.draft == COURSE_DRAFT:
         target = load_model(pair.target, dtype, device)
@@ -115,13 +147,13 @@ def _check_memory(pair: Pair, device: torch.device, dtype: torch.dtype) -> None:
     """Raises UserError, before anything is downloaded, if the pair cannot fit."""
     needed = pair.memory_gib * dtype.itemsize / 2
     if device.type == "cuda":
-        free = sum(_free_gib(torch.device("cuda", i)) for i in range(torch.cuda.device_count())) if pair.multi_gpu else _free_gib(device)
+        free = sum(free_gib(torch.device("cuda", i)) for i in range(torch.cuda.device_count())) if pair.multi_gpu else free_gib(device)
     else:
         free = psutil.virtual_memory().available / 2**30
     if needed > free:
         raise UserError(
             f"{pair.name} needs about {needed:.0f} GiB in {str(dtype).removeprefix('torch.')}, and {free:.0f} GiB are free on {device}; "
-            f"choose a smaller pair (specdec-lab models list), or {DEFAULT.name}."
+            f"restart the session if it holds another pair, or choose a smaller one (specdec-lab models list), or {DEFAULT.name}."
         )
 
 
@@ -135,30 +167,6 @@ def _eos(*sources: Any) -> frozenset[int]:
     """Every id that ends a text: a chat model may have several, named in several places, as an id or a list."""
     found = [getattr(source, "eos_token_id", None) for source in sources]
     return frozenset(i for ids in found if ids is not None for i in ([ids] if isinstance(ids, int) else ids))
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UserError(f"There is no device {name!r} here that torch {torch.__version__} can use; choose auto or cpu.") from error
-
-
-def _free_gib(device: torch.device) -> float:
-    return torch.cuda.mem_get_info(device)[0] / 2**30 if device.type == "cuda" else 0.0
-
-
-def _dtype(name: str, device: torch.device) -> torch.dtype:
-    if name in DTYPES:
-        return DTYPES[name]
-    if name != "auto":
-        raise UserError(f"There is no dtype {name!r}; choose auto, {', '.join(DTYPES)}.")
-    if device.type == "cpu":
-        return torch.float32
-    old_gpu = device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.float16 if old_gpu else torch.bfloat16
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import inf
 
 from specdec_lab.errors import UserError
 
@@ -50,6 +51,8 @@ PAIRS = {
         # Qwen pads its logits to 151,936 or 152,064 columns, by size (vllm#10913): ModelDrafter cuts or fills the draft's.
         Pair("qwen2.5-3b", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", 3.086 + 0.494),
         Pair("qwen2.5-7b", "Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", 7.616 + 0.494),
+        Pair("qwen2.5-14b", "Qwen/Qwen2.5-14B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", 14.770 + 0.494),
+        Pair("qwen2.5-32b", "Qwen/Qwen2.5-32B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", 32.764 + 0.494),
         Pair("llama-3.1-8b", "meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.2-1B-Instruct", 8.030 + 1.236, GATE_32),
         Pair("llama-3.1-70b", "meta-llama/Llama-3.1-70B-Instruct", "meta-llama/Llama-3.2-1B-Instruct", 70.554 + 1.236, GATE_32),
         Pair("llama-3.1-70b-8b", "meta-llama/Llama-3.1-70B-Instruct", "meta-llama/Llama-3.1-8B-Instruct", 70.554 + 8.030, GATE_31),
@@ -57,10 +60,20 @@ PAIRS = {
 }
 
 
-def pick(free_gib: float) -> Pair:
-    """The pair of `auto`: the largest without a licence gate that fits the free GiB of one GPU; without a GPU pass 0."""
-    fitting = [pair for pair in PAIRS.values() if pair.licence_gate is None and pair.memory_gib <= free_gib]
+def pick(free_gib: float, below: Pair | None = None) -> Pair:
+    """The pair of `auto`: the largest without a licence gate that fits the free GiB of one GPU; without a GPU pass 0.
+
+    Given `below`, the largest of those that need less than that pair.
+    """
+    limit = inf if below is None else below.memory_gib
+    fitting = [p for p in PAIRS.values() if p.licence_gate is None and p.memory_gib <= free_gib and p.memory_gib < limit]
     return max(fitting, key=lambda pair: pair.memory_gib, default=DEFAULT)
+
+
+def pick_below(model: str) -> Pair:
+    """The next smaller pair for someone whose memory ran out with that target or draft."""
+    holding = [pair for pair in PAIRS.values() if model in (pair.target, pair.draft)]
+    return pick(inf, min(holding, key=lambda pair: pair.memory_gib)) if holding else DEFAULT
 
 
 def find_pair(name: str) -> Pair:

@@ -1,4 +1,3 @@
-import dataclasses
 import os
 import platform
 
@@ -8,6 +7,7 @@ import torch
 import transformers
 
 from specdec_lab.measure import device, device_facts
+from tests.gpu import H200, L4, P100, T4, pretend
 
 GIB = 2**30
 
@@ -47,20 +47,19 @@ def test_what_a_cpu_says_of_itself(no_gpu, monkeypatch, tmp_path, text, name, bf
     assert facts.name == (name or platform.processor() or platform.machine())
 
 
-@pytest.mark.parametrize(("capability", "bf16"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])
-def test_a_gpu(monkeypatch, capability, bf16):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (3 * GIB, 16 * GIB))
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Some GPU")
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-    facts = dataclasses.asdict(device_facts())
-    assert {k: facts[k] for k in ("name", "kind", "memory_free", "memory_total", "bf16_native")} == {
-        "name": "Some GPU",
-        "kind": "cuda",
-        "memory_free": 3.0,
-        "memory_total": 16.0,
-        "bf16_native": bf16,
-    }
+@pytest.mark.parametrize(("gpu", "bf16"), [(T4, False), (L4, True), (H200, True)], ids=lambda value: getattr(value, "name", None))
+def test_a_gpu(monkeypatch, gpu, bf16):
+    pretend(monkeypatch, gpu, taken=lambda: 2.0)
+    facts = device_facts()
+    assert (facts.name, facts.kind, facts.bf16_native) == (gpu.name, "cuda", bf16)
+    assert (facts.memory_free, facts.memory_total) == pytest.approx((gpu.free - 2, gpu.total))
+
+
+def test_a_gpu_that_torch_no_longer_runs_on_is_not_the_device(monkeypatch):
+    pretend(monkeypatch, P100)
+    facts = device_facts()
+    assert facts.kind == "cpu" and facts.name != P100.name
+    assert facts.memory_total == pytest.approx(psutil.virtual_memory().total / GIB)
 
 
 def test_a_mac_runs_where_load_pair_does(monkeypatch):

@@ -4,6 +4,7 @@ from transformers import MambaConfig, MambaForCausalLM, MistralConfig, MistralFo
 
 from specdec_lab.errors import UserError
 from specdec_lab.models.hf import HFModel
+from specdec_lab.models.registry import EMBEDDED
 from tests.support import tiny_llama
 
 IDS = torch.tensor([[5, 9, 2, 7, 7, 1, 30, 12]])
@@ -74,3 +75,29 @@ def test_a_recurrent_state_is_refused_by_name():
     """llama.cpp#20075: it cannot be rewound."""
     with pytest.raises(UserError, match="cache of mamba-tiny cannot be rolled back"):
         HFModel(MambaForCausalLM(MambaConfig(**SMALL, state_size=4)), "mamba-tiny")
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        # The pair that is loaded leaves the smaller one no room.
+        ("Qwen/Qwen2.5-7B-Instruct", "restart the session (or `del` the pair and its drafters), then load_pair('qwen2.5-3b')"),
+        (EMBEDDED, "go on with load_pair(device='cpu')"),
+    ],
+)
+def test_memory_that_runs_out_in_a_pass(monkeypatch, name, way_out):
+    model = HFModel(tiny_llama(0).model, name)
+    cache = model.new_cache()
+    model(IDS, cache)
+
+    def full(**inputs):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(model.model, "forward", full)
+    with pytest.raises(UserError) as caught:
+        model(IDS[:, :3], cache)
+    assert str(caught.value) == (
+        f"Memory ran out on cpu in a pass of {name} over 3 tokens with 8 before them; "
+        f"shorten the prompt, ask for fewer new tokens, or {way_out}."
+    )
+    assert caught.value.__context__ is None, "what the pass had made is held by its error"

@@ -1,4 +1,7 @@
 import copy
+import weakref
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -7,10 +10,12 @@ from transformers import PreTrainedTokenizerFast
 
 from specdec_lab.assets import asset
 from specdec_lab.errors import UserError
-from specdec_lab.models import loading
+from specdec_lab.models import loading, placement
 from specdec_lab.models.hub import HubError
-from specdec_lab.models.loading import load_model, load_pair
+from specdec_lab.models.loading import LoadedPair, load_model, load_pair
+from specdec_lab.models.placement import auto_pairs, choose
 from specdec_lab.models.registry import COURSE_DRAFT, EMBEDDED, PAIRS, Pair
+from tests.gpu import L4, T4, pretend
 from tests.support import tiny_llama
 
 WORDS = {word: i for i, word in enumerate(["the", "cat", "sat", "on", "a", "mat", ".", "<end>"])}
@@ -87,52 +92,142 @@ def test_unknown_names():
         load_model(EMBEDDED, "int4")
 
 
-@pytest.mark.parametrize("device", ["gpu", "cuda:99", "xpu"])
-def test_a_device_that_is_not_there(device):
-    with pytest.raises(UserError, match=f"no device '{device}' here .* choose auto or cpu"):
-        load_model(EMBEDDED, "fp32", device)
-
-
-@pytest.mark.parametrize(
-    ("device", "bf16", "dtype"),
-    [("cpu", True, torch.float32), ("cuda", True, torch.bfloat16), ("cuda", False, torch.float16), ("mps", False, torch.bfloat16)],
-)
-def test_auto_dtype(monkeypatch, device, bf16, dtype):
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: bf16)
-    assert loading._dtype("auto", torch.device(device)) == dtype
+as_if_loaded = partial(LoadedPair, target=None, draft=None, tokenizer=None, eos=frozenset())
 
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """The names of the pairs that were asked for; those that need a hub fail."""
-    names = []
+    """The names of the pairs that were loaded; those in `faults` meet the fault of that name. `taken()`: GiB of those that are held."""
+    names, faults, held = [], {}, weakref.WeakSet()
 
     def load(pair, dtype, device):
         names.append(pair.name)
-        if pair.name != "cpu-default":
-            raise HubError("The hub is gone.")
-        return pair
+        if fault := faults.get(pair.name):
+            raise fault
+        whole = as_if_loaded(pair)
+        held.add(whole)
+        return whole
 
+    auto_pairs.clear()
     monkeypatch.setattr(loading, "_load", load)
-    return names
+    return SimpleNamespace(names=names, faults=faults, taken=lambda: sum(each.pair.memory_gib for each in held))
+
+
+GONE, FULL = HubError("The hub is gone."), torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
 def test_auto_without_a_gpu(loaded):
-    assert load_pair(device="cpu").name == "cpu-default"
-    assert loaded == ["cpu-default"]
+    assert load_pair(device="cpu").pair.name == "cpu-default"
+    assert loaded.names == ["cpu-default"]
+
+
+def test_auto_on_a_gpu(loaded, monkeypatch):
+    pretend(monkeypatch, T4)
+    assert load_pair().pair.name == "qwen2.5-3b"
+
+
+def test_auto_again_is_the_pair_that_is_there(loaded, monkeypatch):
+    """It fills the GPU: what is free now speaks for a smaller one."""
+    pretend(monkeypatch, L4, taken=loaded.taken)
+    pair = load_pair()
+    assert choose()[0].name == pair.pair.name == "qwen2.5-7b"
+    assert load_pair() is load_pair(dtype="bf16") is pair
+    assert loaded.names == ["qwen2.5-7b"]
+    assert choose("fp32")[0].name == "cpu-default", "another precision is another pair"
+    assert choose(below=pair.pair)[0].name == "cpu-default", "one below it would stand beside it"
+    del pair
+    assert load_pair().pair.name == "qwen2.5-7b"
+    assert loaded.names == ["qwen2.5-7b"] * 2, "nobody held it, and yet it was kept"
+
+
+def test_a_smaller_pair_that_fitted_is_kept_too(loaded, monkeypatch):
+    pretend(monkeypatch, L4, taken=loaded.taken)
+    loaded.faults["qwen2.5-7b"] = FULL
+    with pytest.warns(UserWarning):
+        pair = load_pair()
+    assert load_pair() is pair and pair.pair.name == "qwen2.5-3b"
+
+
+def test_a_hub_that_came_back_is_asked_again(loaded, monkeypatch):
+    pretend(monkeypatch, L4, taken=loaded.taken)
+    loaded.faults["qwen2.5-7b"] = GONE
+    with pytest.warns(UserWarning):
+        pair = load_pair()
+    loaded.faults.clear()
+    assert (pair.pair.name, load_pair().pair.name) == ("cpu-default", "qwen2.5-7b")
 
 
 def test_auto_on_a_gpu_without_a_hub_says_so_and_goes_on(loaded, monkeypatch):
-    monkeypatch.setattr(loading, "_free_gib", lambda device: 2 * 14.7)  # a T4, were this CPU's fp32 its 16 bits
-    with pytest.warns(UserWarning, match="The hub is gone. Loading cpu-default instead of qwen2.5-3b"):
-        assert load_pair().name == "cpu-default"
-    assert loaded == ["qwen2.5-3b", "cpu-default"]
+    pretend(monkeypatch, T4)
+    loaded.faults["qwen2.5-3b"] = GONE
+    with pytest.warns(UserWarning, match="The hub is gone. Loading cpu-default instead of qwen2.5-3b") as warned:
+        assert load_pair().pair.name == "cpu-default"
+    assert loaded.names == ["qwen2.5-3b", "cpu-default"]
+    assert warned[0].filename == __file__, "the warning points at the cell that asked"
+
+
+def test_auto_takes_the_next_smaller_pair_when_memory_runs_out(loaded, monkeypatch):
+    pretend(monkeypatch, L4)
+    loaded.faults.update({"qwen2.5-7b": FULL, "qwen2.5-3b": FULL})
+    with pytest.warns(UserWarning) as warned:
+        assert load_pair().pair.name == "smollm2-1.7b"
+    assert loaded.names == ["qwen2.5-7b", "qwen2.5-3b", "smollm2-1.7b"]
+    assert [str(w.message) for w in warned] == [
+        "Memory ran out while qwen2.5-7b was loaded. Loading qwen2.5-3b instead of qwen2.5-7b.",
+        "Memory ran out while qwen2.5-3b was loaded. Loading smollm2-1.7b instead of qwen2.5-3b.",
+    ]
+
+
+def test_auto_looks_at_what_is_free_after_memory_ran_out(loaded, monkeypatch):
+    """Another process has taken it meanwhile."""
+    pretend(monkeypatch, L4)
+    loaded.faults["qwen2.5-7b"] = FULL
+    free = iter([22.0, 6.0])
+    monkeypatch.setattr(placement, "free_gib", lambda device: next(free))
+    with pytest.warns(UserWarning, match="Loading smollm2-1.7b instead of qwen2.5-7b"):
+        load_pair()
+
+
+def test_what_was_half_loaded_is_given_back_before_the_next(monkeypatch):
+    pretend(monkeypatch, L4)
+    held = []
+
+    def load(pair, dtype, device):
+        if held:
+            assert held[0]() is None, "the half-loaded draft is still there"
+            return as_if_loaded(pair)
+        draft = torch.nn.Linear(1, 1)
+        draft.itself = draft  # as modules do: only the collector finds it
+        held.append(weakref.ref(draft))
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(loading, "_load", load)
+    with pytest.warns(UserWarning):
+        load_pair()
+
+
+def test_no_room_for_anything(loaded, monkeypatch):
+    pretend(monkeypatch, T4)
+    loaded.faults.update(dict.fromkeys(PAIRS, FULL))
+    with pytest.warns(UserWarning), pytest.raises(UserError, match=r"ran out even while cpu-default .* load_pair\(device='cpu'\)"):
+        load_pair()
+    assert loaded.names == ["qwen2.5-3b", "smollm2-1.7b", "cpu-default"]
+
+
+@pytest.mark.parametrize(("name", "instead"), [("qwen2.5-7b", "qwen2.5-3b"), ("llama-3.1-8b", "qwen2.5-7b")])
+def test_a_named_pair_that_memory_has_no_room_for(loaded, name, instead):
+    loaded.faults[name] = FULL
+    with pytest.raises(UserError, match=rf"while {name} was loaded; the next smaller pair is load_pair\('{instead}'\)") as caught:
+        load_pair(name)
+    assert loaded.names == [name]
+    assert caught.value.__context__ is None, "what was loaded is held by its error"
 
 
 def test_a_pair_asked_for_by_name_is_not_replaced(loaded):
+    loaded.faults["qwen2.5-3b"] = GONE
     with pytest.raises(HubError):
         load_pair("qwen2.5-3b")
-    assert loaded == ["qwen2.5-3b"]
+    assert loaded.names == ["qwen2.5-3b"]
 
 
 def test_only_pairs_of_several_gpus_are_spread(monkeypatch):
@@ -159,12 +254,7 @@ def test_the_draft_that_comes_with_the_course_is_there():
 
 def test_a_pair_that_cannot_fit_is_refused_before_it_is_downloaded(monkeypatch):
     monkeypatch.setattr(loading, "load_tokenizer", lambda name: pytest.fail("it went on"))
-    with pytest.raises(UserError, match=r"llama-3.1-70b needs about \d+ GiB in float32, and \d+ GiB are free on cpu; choose a smaller"):
+    with pytest.raises(
+        UserError, match=r"llama-3.1-70b needs about \d+ GiB in float32, and \d+ GiB are free on cpu; restart .* or choose a smaller"
+    ):
         load_pair("llama-3.1-70b", "fp32", "cpu")
-
-
-def test_auto_halves_the_room_for_twice_the_bytes(loaded, monkeypatch):
-    monkeypatch.setattr(loading, "_free_gib", lambda device: 14.7)
-    with pytest.warns(UserWarning):
-        load_pair("auto", "fp32")
-    assert loaded[0] == "smollm2-1.7b"
