@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from specdec_lab.drafters.interface import NOTHING, Draft
 from specdec_lab.errors import UserError
-from specdec_lab.models.interface import Cache, LanguageModel
+from specdec_lab.models.interface import Cache, LanguageModel, rollback
 from specdec_lab.sampling import Rng, SamplingParams, choices, laws
 
 MAX_PADDING = 1024  # Qwen2.5 pads one tokenizer to 151,936 rows in its small models and to 152,064 in its large ones
@@ -21,14 +23,17 @@ class ModelDrafter:
 
     name = "model"
 
-    def __init__(self, model: LanguageModel, vocab_size: int) -> None:
-        """`vocab_size` is the target's; a few columns more or less are padding (vllm#10913). Raises UserError on more."""
+    def __init__(self, model: LanguageModel, vocab_size: int, rollback: Callable[[Cache, Tensor], None] = rollback) -> None:
+        """`vocab_size` is the target's; a few columns more or less are padding (vllm#10913). Raises UserError on more.
+
+        rollback: a stand-in for `models.interface.rollback`: a learner's own function runs here.
+        """
         if abs(model.vocab_size - vocab_size) > MAX_PADDING:
             raise UserError(
                 f"The draft {model.name} has a vocabulary of {model.vocab_size:,} tokens and the target one of {vocab_size:,}; "
                 "choose a draft that shares the target's tokenizer."
             )
-        self.model, self.vocab_size = model, vocab_size
+        self.model, self.vocab_size, self._rollback = model, vocab_size, rollback
         self._cache: Cache = model.new_cache()
 
     @property
@@ -59,9 +64,7 @@ class ModelDrafter:
         return Draft(torch.tensor(tokens), torch.stack(probs) if probs else None)
 
     def commit(self, context: Tensor) -> None:
-        # Fed: the old context and all drafted tokens but the last. What the new context confirms of that is
-        # everything but its own last token. After full acceptance one token is missing, and is fed next round.
-        self._cache.truncate(min(len(self._cache), len(context) - 1))
+        self._rollback(self._cache, context)
 
     def _logits(self, tokens: Tensor) -> Tensor:
         """Feed tokens `[n]`; logits `[1, vocab]` after the last, in the target's vocabulary: columns beyond it are cut

@@ -17,7 +17,7 @@ from specdec_lab.engine.metrics import Metrics
 from specdec_lab.engine.rounds import Round
 from specdec_lab.engine.stopping import Stopping, StopReason
 from specdec_lab.errors import UserError
-from specdec_lab.models.interface import Cache, LanguageModel
+from specdec_lab.models.interface import Cache, LanguageModel, rollback
 from specdec_lab.sampling import Rng, SamplingParams, SeededRng, choices, laws
 from specdec_lab.verify import verify_greedy, verify_sampling
 
@@ -107,19 +107,17 @@ def stream(
         wanted = min(k, stopping.max_new_tokens - len(stopping.tokens) - 1)  # the target's own token takes one place
         draft = drafter.propose(context, wanted, params, rng) if drafter and wanted > 0 else NOTHING
         drafted = perf_counter()
-        accepted, next_token = _verified(target, cache, context, draft, params, rng, verify)
-        verified = perf_counter()
-        emitted = stopping.take((*draft.tokens[:accepted].tolist(), next_token))
         length = len(context)
-        context = torch.cat([context, draft.tokens[:accepted], context.new_tensor([next_token])])
-        cache.truncate(len(context) - 1)
+        context, accepted = speculative_round(target, cache, context, draft.tokens, _judge(verify, params, rng, context, draft))
+        verified = perf_counter()
+        emitted = stopping.take(context[length:].tolist())
         if drafter:
             drafter.commit(context)
         record = Round(
             context_length=length,
             drafted=tuple(draft.tokens.tolist()),
             accepted=accepted,
-            next_token=next_token,
+            next_token=int(context[-1]),
             emitted=emitted,
             draft_seconds=drafted - began,
             verify_seconds=verified - drafted,
@@ -131,23 +129,47 @@ def stream(
         yield record
 
 
-def _verified(
-    target: LanguageModel, cache: Cache, context: Tensor, draft: Draft, params: SamplingParams, rng: Rng, verify: Verify
-) -> tuple[int, int]:
-    """One target pass over the last token and the draft, and the verdict on it."""
-    seen = torch.cat([context, draft.tokens])
-    logits = target(seen[None, len(cache) :].to(target.device), cache)[0]  # [k + 1, vocab]
-    if params.greedy:
-        verdict = verify(draft.tokens, choices(logits, params, seen).cpu())
-    else:
-        p = laws(logits, params, seen)
-        verdict = verify(p, draft.laws(p), draft.tokens, rng)
-    accepted, next_token = verdict
-    if not 0 <= accepted <= len(draft):
-        raise UserError(f"The verifier accepted {accepted} of {len(draft)} drafted tokens; it has to be between 0 and {len(draft)}.")
-    if not 0 <= next_token < target.vocab_size:
-        raise UserError(f"The verifier's next token is {next_token}; it has to be an id below {target.vocab_size}.")
-    return int(accepted), int(next_token)
+def speculative_round(
+    target: LanguageModel,
+    cache: Cache,
+    context: Tensor,
+    draft: Tensor,
+    verify: Callable[[Tensor, Tensor], tuple[int, int]],
+    rollback: Callable[[Cache, Tensor], None] = rollback,
+) -> tuple[Tensor, int]:
+    """The body of the loop: one pass of the target over the last token and the draft, the verdict, the rollback.
+
+    cache: the target's, which holds a start of `context` (ids `[n]`), and afterwards the new context less its last token.
+    draft: ids `[k]`; k may be 0. verify(draft, logits `[k + 1, vocab]`) says (accepted, next_token).
+    Returns the new context, ids `[n + accepted + 1]`, and accepted.
+    """
+    seen = torch.cat([context, draft])
+    logits = target(seen[None, len(cache) :].to(target.device), cache)[0, -len(draft) - 1 :]
+    accepted, next_token = verify(draft, logits)
+    context = torch.cat([context, draft[:accepted], context.new_tensor([next_token])])
+    rollback(cache, context)
+    return context, accepted
+
+
+def _judge(
+    verify: Verify, params: SamplingParams, rng: Rng, context: Tensor, proposed: Draft
+) -> Callable[[Tensor, Tensor], tuple[int, int]]:
+    """`verify` as a round asks it, about logits `[k + 1, vocab]`: shaped by `params`. Raises UserError if its verdict cannot be."""
+
+    def verdict(draft: Tensor, logits: Tensor) -> tuple[int, int]:
+        seen = torch.cat([context, draft])
+        if params.greedy:
+            accepted, next_token = verify(draft, choices(logits, params, seen).cpu())
+        else:
+            p = laws(logits, params, seen)
+            accepted, next_token = verify(p, proposed.laws(p), draft, rng)
+        if not 0 <= accepted <= len(draft):
+            raise UserError(f"The verifier accepted {accepted} of {len(draft)} drafted tokens; it has to be between 0 and {len(draft)}.")
+        if not 0 <= next_token < logits.shape[-1]:
+            raise UserError(f"The verifier's next token is {next_token}; it has to be an id below {logits.shape[-1]}.")
+        return int(accepted), int(next_token)
+
+    return verdict
 
 
 def _assert_rolled_back(round_: Round, context: int) -> None:

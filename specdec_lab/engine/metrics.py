@@ -49,6 +49,12 @@ class Metrics:
         return self.accepted / tested if tested else None
 
     @property
+    def alpha_error(self) -> float | None:
+        """The standard error of alpha, sqrt(alpha (1 - alpha) / tested), if tokens stand independently; two of them either way is usual."""
+        tested = self.accepted + self.rejections
+        return None if self.alpha is None else (self.alpha * (1 - self.alpha) / tested) ** 0.5
+
+    @property
     def mean_acceptance_length(self) -> float | None:
         """Tokens emitted per target pass."""
         return self.tokens / self.rounds if self.rounds else None

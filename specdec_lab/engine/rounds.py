@@ -13,7 +13,8 @@ class Round:
     """One target pass: what was drafted, what stood, what came out, and what it cost.
 
     `emitted` is what was left after stop conditions; before them it is `drafted[:accepted]` and `next_token`.
-    Times are seconds. Cache lengths are those after the round's rollback, `draft_cache` None without a cache.
+    Times are seconds; `verify_seconds` are those of the target's pass, the verdict and the target's rollback.
+    Cache lengths are those after the round's rollback, `draft_cache` None without a cache.
     """
 
     context_length: int

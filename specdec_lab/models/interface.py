@@ -39,3 +39,13 @@ class LanguageModel(Protocol):
         `logits_to_keep` only the last so many rows.
         """
         ...
+
+
+def rollback(cache: Cache, context: Tensor) -> None:
+    """After a round, forget what the new context does not confirm; for the target's cache and the draft's alike.
+
+    context: ids `[n]`, the last of which, the target's own, has not been fed to any model. So n - 1 tokens can be confirmed.
+    The target was fed all k drafted tokens: with a of them accepted, k - a are forgotten. The draft was fed all but the last:
+    k - 1 - a are forgotten, and where a = k none; its cache is one short then, and it is fed two tokens in the next round.
+    """
+    cache.truncate(min(len(cache), len(context) - 1))

@@ -19,6 +19,10 @@ from specdec_lab.models.interface import LanguageModel
 from specdec_lab.sampling import Rng, SamplingParams
 
 
+class UnknownNumber(UserError):
+    """Somebody computed with a uniform number. In an exact law its value is not known: comparing it is all that can be done."""
+
+
 class _Uniform:
     """A uniform number known only to lie in [low, high). Comparing it splits the interval, so that a number used twice
     is the same number."""
@@ -40,6 +44,32 @@ class _Uniform:
         return False
 
     __le__ = __lt__  # a single point has no probability
+
+    def __gt__(self, bound: float) -> bool:
+        return not self < bound
+
+    __ge__ = __gt__
+
+    def __mul__(self, factor: float) -> _UniformTimes:
+        return _UniformTimes(self, float(factor))
+
+    __rmul__ = __mul__
+
+
+class _UniformTimes:
+    """A uniform number times a factor >= 0, for whoever accepts by `u * q < p`. Raises UnknownNumber on a factor < 0."""
+
+    def __init__(self, uniform: _Uniform, factor: float) -> None:
+        if factor < 0:
+            raise UnknownNumber(
+                f"A uniform number is multiplied by {factor:g}, which turns comparisons round: multiply by what is not negative."
+            )
+        self._uniform, self._factor = uniform, factor
+
+    def __lt__(self, bound: float) -> bool:
+        return self._uniform < float(bound) / self._factor if self._factor else float(bound) > 0
+
+    __le__ = __lt__
 
     def __gt__(self, bound: float) -> bool:
         return not self < bound
@@ -74,12 +104,20 @@ class _BranchingRng:
 
 
 def exact_law(run: Callable[[Rng], Hashable]) -> dict[Hashable, float]:
-    """The law of `run(rng)`, which has to be the same function of its choices every time: outcome to probability."""
+    """The law of `run(rng)`, which has to be the same function of its choices every time: outcome to probability.
+
+    Raises UnknownNumber where `run` computes with rng.uniform(): compare it, or multiply it by a number >= 0.
+    """
     law: dict[Hashable, float] = defaultdict(float)
     untried: list[list[int]] = [[]]
     while untried:
         rng = _BranchingRng(untried.pop(), untried)
-        outcome = run(rng)
+        try:
+            outcome = run(rng)
+        except Exception as error:
+            if _Uniform.__name__ in str(error):  # Python, numpy and torch name the class that they cannot compute with
+                raise UnknownNumber(f"rng.uniform() can be compared here, not computed with: {error}") from error
+            raise
         law[outcome] += rng.weight
     return dict(law)
 

@@ -66,3 +66,9 @@ def test_tokens_behind_the_end_of_the_text_are_neither_accepted_nor_rejected(beh
     assert (m.tokens, m.drafted, m.accepted, m.rejections, m.alpha) == (2, 4, 2, 0, 1.0)
     assert (m.drafted_at, m.tested_at, m.accepted_at) == ((1, 1, 1, 1), (1, 1, 0, 0), (1, 1, 0, 0))
     assert run.rounds[0].origins.count("accepted") == m.accepted  # what the coloured text shows is what is counted
+
+
+def test_the_standard_error_of_alpha_is_that_of_a_share_of_the_tested():
+    m = Metrics.of(rounds(4, 0, 2, 4, 1, k=4))  # 11 of 14
+    assert m.alpha_error == pytest.approx((11 / 14 * 3 / 14 / 14) ** 0.5)
+    assert Metrics.of(rounds(0, k=0)).alpha_error is None

@@ -1,7 +1,9 @@
 """Exact laws by enumeration: right on what can be worked out by hand, wrong rules included (chapter 3)."""
 
+import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ from specdec_lab.drafters import ModelDrafter
 from specdec_lab.errors import UserError
 from specdec_lab.models.toy import law_lm
 from specdec_lab.sampling import SamplingParams, SeededRng
-from specdec_lab.theory.enumeration import exact_law, generation_law, total_variation
+from specdec_lab.theory.enumeration import UnknownNumber, exact_law, generation_law, total_variation
 from specdec_lab.verify import residual, verify_sampling
 
 P = torch.tensor([1 / 2, 3 / 10, 1 / 5], dtype=torch.float64)
@@ -70,9 +72,19 @@ def greedy_draft_as_one_hot(rng):
     return one_round(rng, P, torch.eye(3, dtype=torch.float64)[Q.argmax()], int(Q.argmax()))[0]
 
 
+def residual_not_renormalised(rng):
+    """Drawn by adding up weights until they pass a uniform: what is missing from them goes to the last token."""
+    x = rng.draw(Q)
+    if rng.uniform() < float(P[x] / Q[x]):
+        return x
+    u = rng.uniform()
+    return next((token for token, sum_ in enumerate((P - Q).clamp(min=0).cumsum(0).tolist()) if u < sum_), 2)
+
+
 @pytest.mark.parametrize(
     ("rule", "law"),
     [
+        (residual_not_renormalised, {0: 0.29, 1: 0.30, 2: 0.41}),
         (accept_if_likelier, {0: 0.60, 1: 0.24, 2: 0.16}),
         (redraw_from_target, {0: 0.35, 1: 0.39, 2: 0.26}),
         (greedy_draft_against_softmax, {0: 0.40, 1: 0.60}),
@@ -112,6 +124,46 @@ def test_comparisons_from_either_side_and_at_the_ends():
     assert exact_law(lambda rng: rng.uniform() < 1.0) == {True: 1.0}
     assert exact_law(lambda rng: rng.uniform() < 1.7) == {True: 1.0}
     assert exact_law(lambda rng: rng.uniform() < float("nan")) == {False: 1.0}
+
+
+def test_a_uniform_may_be_multiplied():
+    """Accepting by u * q < p needs no division, and is as right."""
+    assert exact_law(lambda rng: rng.uniform() * 0.5 < torch.tensor(0.125)) == near({True: 0.25, False: 0.75})
+    assert exact_law(lambda rng: torch.tensor(0.125) <= torch.tensor(0.5) * rng.uniform()) == near({True: 0.75, False: 0.25})
+    assert exact_law(lambda rng: rng.uniform() * 0.0 < 0.1) == {True: 1.0}
+    assert exact_law(lambda rng: 0.0 * rng.uniform() >= 0.0) == {True: 1.0}
+
+
+@pytest.mark.parametrize("factor", [-1, -0.5, torch.tensor(-0.25)])
+def test_a_negative_factor_is_refused(factor):
+    """It would turn every comparison round."""
+    for multiplied in (lambda rng: rng.uniform() * factor > -0.1, lambda rng: factor * rng.uniform() > -0.1):
+        with pytest.raises(UnknownNumber, match="turns comparisons round"):
+            exact_law(multiplied)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda rng: 1 - rng.uniform() < 0.3,
+        lambda rng: rng.uniform() * torch.tensor(0.5) - torch.tensor(0.2) < 0,
+        lambda rng: torch.tensor(0.2) - 0.5 * rng.uniform() > 0,
+        lambda rng: float(rng.uniform()) < 0.3,
+        lambda rng: math.log(rng.uniform()) < -1,
+        lambda rng: np.log(0.5 * rng.uniform()) < -1,
+        lambda rng: torch.tensor(rng.uniform()) < 0.3,
+        lambda rng: torch.log(rng.uniform()) < -1,
+        lambda rng: rng.uniform() < rng.uniform(),
+    ],
+)
+def test_computing_with_a_uniform_is_refused_with_a_way_out(run):
+    with pytest.raises(UnknownNumber, match="can be compared here, not computed with"):
+        exact_law(run)
+
+
+def test_other_errors_are_left_as_they_are():
+    with pytest.raises(ZeroDivisionError):
+        exact_law(lambda rng: rng.uniform() < 1 / 0)
 
 
 def test_a_uniform_narrows_with_every_answer():
