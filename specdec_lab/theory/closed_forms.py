@@ -50,15 +50,15 @@ def speedup(k: ArrayLike, p: ArrayLike, c: ArrayLike, verify: ArrayLike = 1.0, o
 
 
 def optimal_k(
-    p: ArrayLike, c: ArrayLike, k_max: int = 31, verify: Callable[[int], float] | None = None, overhead: ArrayLike = 0.0
+    p: ArrayLike, c: ArrayLike, k_max: int = 31, verify: Callable[[int], float] = lambda n: 1.0, overhead: ArrayLike = 0.0
 ) -> np.ndarray:
     """The k in 0..k_max with the greatest speedup; 0 where no draft helps, k_max where more would still be better.
 
-    verify(n): cost of the target's pass over n tokens, such as `CostCurve.v`; 1 for every n by default.
+    verify(n): cost of the target's pass over n tokens, such as `CostCurve.v`; 1 for every n by default. Asked up to k_max + 1.
     """
     shape = np.broadcast_shapes(np.shape(p), np.shape(c), np.shape(overhead))
     k = np.arange(1, k_max + 1).reshape(-1, *[1] * len(shape))
-    passes = 1.0 if verify is None else np.array([verify(n) for n in range(2, k_max + 2)]).reshape(k.shape)
+    passes = np.array([verify(n) for n in range(2, k_max + 2)]).reshape(k.shape)
     gains = speedup(k, p, c, passes, overhead)
     return np.concatenate([np.ones((1, *shape)), gains]).argmax(axis=0)  # k = 0 is plain decoding
 
@@ -94,6 +94,14 @@ def tokens_from_marginals(rates: ArrayLike) -> np.ndarray:
     drafts as many tokens. An average over mixed text therefore adds up; putting its mean p into a formula does not.
     """
     return _probability(rates).sum(axis=-1) + 1
+
+
+def acceptance_probability(p: ArrayLike, q: ArrayLike) -> np.ndarray:
+    """The chance that a token drawn from the draft's law q stands: sum min(p, q) = 1 - TV(p, q), for laws `[..., vocab]`.
+
+    Its mean over the positions of a text is alpha: corollary 3.6 of Leviathan et al.
+    """
+    return np.minimum(_probability(p), _probability(q)).sum(axis=-1)
 
 
 def _draft_length(k: ArrayLike, least: int = 0) -> np.ndarray:

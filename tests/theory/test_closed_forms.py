@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from specdec_lab.engine import Metrics
 from specdec_lab.errors import UserError
 from specdec_lab.theory.closed_forms import (
+    acceptance_probability,
     acceptance_rate,
     break_even,
     expected_accepted,
@@ -210,3 +211,18 @@ def test_the_best_k_by_default_asks_a_measured_curve_for_no_more_than_it_has():
         return 1.0
 
     assert optimal_k(0.8, 0.1, verify=curve) == 6
+
+
+# --- two laws ---
+
+
+def test_the_overlap_of_the_worked_example():
+    p, q = [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]
+    assert acceptance_probability(p, q) == pytest.approx(0.7)
+    assert acceptance_probability([p, p, [1, 0, 0]], [q, p, [0, 1, 0]]).tolist() == pytest.approx([0.7, 1, 0])
+    assert acceptance_probability(p, q) == pytest.approx(1 - np.abs(np.subtract(p, q)).sum() / 2)
+
+
+def test_logits_are_no_laws():
+    with pytest.raises(UserError, match="a probability lies in"):
+        acceptance_probability([2.0, -1.0], [0.5, 0.5])
