@@ -1,18 +1,48 @@
-"""Reading a knowledge check's source, and marking answers to it in this process, by nbgrader's rules, without a kernel."""
+"""Reading a knowledge check's source, and marking answers to it in this process, by nbgrader's rules, without a kernel.
+
+Each chapter NN in quizzes/source has a bank of answers, bank_NN.py beside this file, found by its number. Answers are written as
+the source of an answer cell, such as "q1-answer"; a cell that is not named holds the key. A bank has these names:
+
+CHECKS     dict: the points of each check cell; they add up to 20.
+LEARNERS   dict: name -> (answers by cell, points lost by check). "perfect" comes first with ({}, {}), at least four more follow with
+           one misconception each, which runs through all the questions it touches. The second one also goes through nbgrader itself.
+MALFORMED  answers by cell, all of the wrong form: every check gives 0.
+RIGHT      list of (cell, answer): right answers written differently from the key; full marks.
+WRONG      dict: misconception -> (cell, answer, points lost by check). Every check loses something in one of them.
+KEYS       dict: check -> a regular expression for the right answer, which feedback on a wrong one must not show. Function checks have none.
+FORMS      list of (check, answer, part of the sentence): what the visible part of a check says to an answer of the wrong form.
+
+Points are lost from those in CHECKS; a check that is not named loses nothing.
+"""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import io
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 
 QUIZZES = Path(__file__).parents[2] / "quizzes"
-CHAPTER_02 = "02_greedy_verification"
+CHAPTERS = sorted(path.parent.name for path in QUIZZES.glob("source/*/knowledge_check.ipynb"))
+
+
+def bank(chapter: str) -> ModuleType:
+    """The bank of answers to the knowledge check of `chapter`, such as "02_greedy_verification"."""
+    return importlib.import_module(f"tests.quizzes.bank_{chapter[:2]}")
+
+
+def has_bank(chapter: str) -> bool:
+    return (Path(__file__).parent / f"bank_{chapter[:2]}.py").exists()
+
+
+def number(chapter: str) -> int:
+    return int(chapter[:2])
 
 
 def read(path: Path) -> nbformat.NotebookNode:

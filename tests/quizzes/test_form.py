@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from tests.quizzes.source import QUIZZES, knowledge_check, read, split
+from tests.quizzes.source import CHAPTERS, QUIZZES, has_bank, knowledge_check, number, read, split, visible
 
-CHAPTERS = sorted(path.parent.name for path in QUIZZES.glob("source/*/knowledge_check.ipynb"))
 chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
 
@@ -17,8 +16,22 @@ def code_cells(chapter: str, grade: bool | None = None):
     return [cell for cell in cells if grade is None or cell.metadata.nbgrader.grade == grade]
 
 
-def test_chapter_2_has_one():
-    assert "02_greedy_verification" in CHAPTERS
+def test_chapters_1_to_5_have_one():
+    assert {"01", "02", "03", "04", "05"} <= {chapter[:2] for chapter in CHAPTERS}
+
+
+@chapter
+def test_it_has_a_bank_of_answers(chapter: str):
+    assert has_bank(chapter), f"tests/quizzes/bank_{chapter[:2]}.py is missing; what it holds is said in tests/quizzes/source.py"
+
+
+@chapter
+def test_it_says_what_it_belongs_to_and_how_long_it_takes(chapter: str):
+    first = knowledge_check(chapter).cells[0].source
+    assert first.startswith("# Knowledge check: ")
+    assert f"\nChapter {number(chapter)}. **20 minutes.** 20 points" in first
+    lesson = read(QUIZZES.parent / "notebooks" / f"{chapter}.ipynb")
+    assert f"generate_assignment {chapter}" in lesson.cells[-1].source, "the chapter ends by sending to its knowledge check"
 
 
 @chapter
@@ -55,13 +68,16 @@ def test_its_points(chapter: str):
             said[f"q{title[1]}"] = int(title[2])
     assert said == points
     assert sum(points.values()) == 20
+    row = re.search(rf"^\| {number(chapter)} \| .*$", (QUIZZES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert row, "the table of points in quizzes/README.md has no line for this chapter"
+    assert {f"q{question}": int(worth) for question, worth in re.findall(r"(\d): (\d)", row[0])} == said
 
 
 @chapter
 def test_its_cells_are_short(chapter: str):
     for cell in code_cells(chapter):
         lines = cell.source.splitlines()
-        assert len(lines) <= 25, cell.id
+        assert len(split(visible(cell.source), "SOLUTION")[0]) <= 25 and len(lines) <= 35, cell.id
         assert max(map(len, lines)) <= 140, cell.id
         assert "torch" not in cell.source, "an import of torch costs each submission 2.5 s"
 
@@ -84,5 +100,6 @@ def test_the_sections_it_sends_to_exist(chapter: str):
     lesson = read(QUIZZES.parent / "notebooks" / f"{chapter}.ipynb")
     sections = {line.removeprefix("## ").strip() for cell in lesson.cells for line in cell.source.splitlines() if line.startswith("## ")}
     for cell in code_cells(chapter, grade=True):
-        named = set(re.findall(r"[Rr]ead (?:'|\")(.+?)(?:'|\") in chapter", cell.source))
+        named = set(re.findall(rf"[Rr]ead (?:'|\")(.+?)(?:'|\") in chapter {number(chapter)}\b", cell.source))
         assert named and named <= sections, (cell.id, named - sections)
+        assert cell.source.count(" in chapter ") == cell.source.count(f" in chapter {number(chapter)}"), cell.id

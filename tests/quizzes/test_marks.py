@@ -1,76 +1,118 @@
-"""The bank of answers gets the marks it must; run in this process, so that many answers cost little."""
+"""Every bank of answers gets the marks it must; run in this process, so that many answers cost little."""
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
 
-from tests.quizzes import bank_02
-from tests.quizzes.source import CHAPTER_02, knowledge_check, marks, run, split, visible
+from tests.quizzes.source import CHAPTERS, bank, has_bank, knowledge_check, marks, number, run, split, visible
 
-NOTEBOOK = knowledge_check(CHAPTER_02)
-CELLS = {cell.id: cell.source for cell in NOTEBOOK.cells}
-UNTOUCHED = {id_: "\n".join(split(source, "SOLUTION")[0]) for id_, source in CELLS.items() if id_.endswith("-answer")}
+BANKS = {chapter: bank(chapter) for chapter in CHAPTERS if has_bank(chapter)}
 
 
-def points(answers):
-    return {check: got for check, (got, _) in marks(NOTEBOOK, answers).items()}
+@functools.cache
+def notebook(chapter):
+    return knowledge_check(chapter)
 
 
-def less(lost):
-    return {check: full - lost.get(check, 0) for check, full in bank_02.CHECKS.items()}
+def cells(chapter):
+    return {cell.id: cell.source for cell in notebook(chapter).cells}
 
 
-@pytest.mark.parametrize("learner", bank_02.LEARNERS)
-def test_a_learner_with_one_misconception(learner):
-    answers, lost = bank_02.LEARNERS[learner]
-    assert points(answers) == less(lost)
+def untouched(chapter):
+    return {id_: "\n".join(split(source, "SOLUTION")[0]) for id_, source in cells(chapter).items() if id_.endswith("-answer")}
 
 
-@pytest.mark.parametrize("answers", [UNTOUCHED, bank_02.MALFORMED], ids=["untouched", "malformed"])
-def test_form_earns_nothing(answers):
-    assert points(answers) == less(bank_02.CHECKS)
+def points(chapter, answers):
+    return {check: got for check, (got, _) in marks(notebook(chapter), answers).items()}
 
 
-@pytest.mark.parametrize("cell, answer", bank_02.RIGHT)
-def test_a_right_answer_written_differently_gets_full_marks(cell, answer):
-    assert points({cell: answer}) == bank_02.CHECKS
+def less(chapter, lost):
+    return {check: full - lost.get(check, 0) for check, full in BANKS[chapter].CHECKS.items()}
 
 
-@pytest.mark.parametrize("misconception", bank_02.WRONG)
-def test_a_wrong_answer_loses_what_it_should(misconception):
-    cell, answer, lost = bank_02.WRONG[misconception]
-    assert points({cell: answer}) == less(lost)
+def every(name):
+    """One case for each entry of the list or dict `name` of each bank: the chapter and the entry (of a dict, its key)."""
+    entries = [(chapter, entry) for chapter, its in BANKS.items() for entry in getattr(its, name)]
+    labels = [f"{chapter[:2]}-{entry if isinstance(entry, str) else entry[0]}" for chapter, entry in entries]
+    return pytest.mark.parametrize("chapter, entry", entries, ids=labels)
 
 
-@pytest.mark.parametrize("misconception", bank_02.WRONG)
-def test_feedback_says_where_to_read_and_keeps_the_key(misconception):
-    cell, answer, lost = bank_02.WRONG[misconception]
-    for check, (_, message) in marks(NOTEBOOK, {cell: answer}).items():
+each_chapter = pytest.mark.parametrize("chapter", BANKS)
+
+
+@each_chapter
+def test_the_bank_is_whole(chapter):
+    its = BANKS[chapter]
+    worth = {cell.id: cell.metadata.nbgrader.points for cell in notebook(chapter).cells if cell.id.endswith("-check")}
+    assert worth == its.CHECKS and sum(worth.values()) == 20
+    assert next(iter(its.LEARNERS)) == "perfect" and its.LEARNERS["perfect"] == ({}, {}) and len(its.LEARNERS) >= 5
+    answers = {id_ for id_ in cells(chapter) if id_.endswith("-answer")}
+    used = {*its.MALFORMED, *(cell for cell, _ in its.RIGHT), *(cell for cell, _, _ in its.WRONG.values())}
+    assert used == answers and {cell for given, _ in its.LEARNERS.values() for cell in given} <= answers
+    assert {cell for cell, _ in its.RIGHT} == answers and set(its.MALFORMED) == answers
+    assert {check for _, _, lost in its.WRONG.values() for check in lost} == set(worth) == {check for check, _, _ in its.FORMS}
+    functions = {check for check, source in cells(chapter).items() if check.endswith("-check") and "assert callable(" in source}
+    assert set(its.KEYS) == set(worth) - functions
+
+
+@every("LEARNERS")
+def test_a_learner_with_one_misconception(chapter, entry):
+    answers, lost = BANKS[chapter].LEARNERS[entry]
+    assert points(chapter, answers) == less(chapter, lost)
+
+
+@each_chapter
+def test_form_earns_nothing(chapter):
+    nothing = less(chapter, BANKS[chapter].CHECKS)
+    assert points(chapter, untouched(chapter)) == nothing
+    assert points(chapter, BANKS[chapter].MALFORMED) == nothing
+
+
+@every("RIGHT")
+def test_a_right_answer_written_differently_gets_full_marks(chapter, entry):
+    cell, answer = entry
+    assert points(chapter, {cell: answer}) == BANKS[chapter].CHECKS
+
+
+@every("WRONG")
+def test_a_wrong_answer_loses_what_it_should(chapter, entry):
+    cell, answer, lost = BANKS[chapter].WRONG[entry]
+    assert points(chapter, {cell: answer}) == less(chapter, lost)
+
+
+@every("WRONG")
+def test_feedback_says_where_to_read_and_keeps_the_key(chapter, entry):
+    cell, answer, lost = BANKS[chapter].WRONG[entry]
+    for check, (_, message) in marks(notebook(chapter), {cell: answer}).items():
         if check not in lost:
             continue
         last = message.strip().splitlines()[-1]
         assert last.startswith(("Question", "AssertionError: Question")), last
-        assert "in chapter 2" in message or "AssertionError" in message
-        key = bank_02.KEYS.get(check)
+        assert re.search(rf"in chapter {number(chapter)}\b", message) or "AssertionError" in message
+        key = BANKS[chapter].KEYS.get(check)
         assert key is None or not re.search(key, message), message
 
 
-@pytest.mark.parametrize("check, answer, says", bank_02.FORMS)
-def test_a_wrong_form_is_named_in_one_sentence(check, answer, says):
+@every("FORMS")
+def test_a_wrong_form_is_named_in_one_sentence(chapter, entry):
+    check, answer, says = entry
     namespace = {}
     run(answer, namespace)
-    _, message = run(visible(CELLS[check]), namespace)
+    _, message = run(visible(cells(chapter)[check]), namespace)
     label = re.match(r"q(\d+[a-z]?)-", check)[1]
     assert message.startswith(f"AssertionError: Question {label}: ") and says in message
     assert message.count("\n") == 0 and message.endswith(".")
 
 
-@pytest.mark.parametrize("check", bank_02.CHECKS)
-def test_the_visible_checks_pass_the_key_quietly(check):
+@each_chapter
+def test_the_visible_checks_pass_the_key_quietly(chapter):
     namespace = {}
-    for id_, source in CELLS.items():
+    for id_, source in cells(chapter).items():
         if id_.endswith("-answer"):
             run(source, namespace)
-    assert re.fullmatch(r"Question \d[ab]?: the form( and the easy case are| is) fine\.\n", run(visible(CELLS[check]), namespace)[1])
+    for check in BANKS[chapter].CHECKS:
+        _, message = run(visible(cells(chapter)[check]), namespace)
+        assert re.fullmatch(r"Question \d[a-z]?: the form( and the easy case are| is) fine\.\n", message), message

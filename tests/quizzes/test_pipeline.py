@@ -1,4 +1,8 @@
-"""A class goes through nbgrader's own commands, in a copy of quizzes/: release, autograde, feedback, export."""
+"""A class goes through nbgrader's own commands, all chapters at once, in a copy of quizzes/: release, autograde, feedback, export.
+
+Chapter 2 has its whole class, and what happens in every class. A notebook takes about a second, so the other chapters send three
+learners: one with the key, one who has touched nothing, and one with a misconception. Their other answers are marked in test_marks.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +20,45 @@ import nbformat
 import pytest
 
 from tests.quizzes import bank_02
-from tests.quizzes.source import CHAPTER_02, QUIZZES, knowledge_check, read, split
+from tests.quizzes.source import CHAPTERS, QUIZZES, bank, has_bank, knowledge_check, read, split
 
 FILE = "knowledge_check.ipynb"
-SOURCE = {cell.id: cell.source for cell in knowledge_check(CHAPTER_02).cells}
-KEY = {id_: source for id_, source in SOURCE.items() if id_.endswith("-answer")}
-OPEN = {line.strip() for source in SOURCE.values() for line in split("\n".join(split(source, "HIDDEN TESTS")[0]), "SOLUTION")[0]}
-HIDDEN = {line.strip() for source in SOURCE.values() for line in split(source, "HIDDEN TESTS")[1]} - OPEN
-SOLUTIONS = {line.strip() for source in SOURCE.values() for line in split(source, "SOLUTION")[1]} - OPEN
+CHAPTER_02 = "02_greedy_verification"
+SOURCE = {chapter: {cell.id: cell.source for cell in knowledge_check(chapter).cells} for chapter in CHAPTERS if has_bank(chapter)}
+KEY = {chapter: {id_: source for id_, source in cells.items() if id_.endswith("-answer")} for chapter, cells in SOURCE.items()}
 
 # What happens in every class: it warns, it never ends, it quotes nbgrader's own marks, and a check cell is gone.
 MESSY = {
-    "q3-answer": KEY["q3-answer"] + "\n### BEGIN HIDDEN TESTS",
+    "q3-answer": KEY[CHAPTER_02]["q3-answer"] + "\n### BEGIN HIDDEN TESTS",
     "q6-answer": bank_02.LOUD,
     "q7-answer": bank_02.ENDLESS,
 }
-EXPECTED = {
-    **{learner: lost for learner, (_, lost) in bank_02.LEARNERS.items()},
-    "untouched": bank_02.CHECKS,
-    "messy": {"q7-check": 4},
-}
+
+
+def expected(chapter: str) -> dict[str, dict[str, float]]:
+    """The points lost by check, for each learner who hands in."""
+    its = bank(chapter)
+    learners = {learner: lost for learner, (_, lost) in its.LEARNERS.items()}
+    if chapter == CHAPTER_02:
+        return {**learners, "untouched": its.CHECKS, "messy": {"q7-check": 4}}
+    return {**dict(list(learners.items())[:2]), "untouched": its.CHECKS}
+
+
+EXPECTED = {(chapter, learner): lost for chapter in SOURCE for learner, lost in expected(chapter).items()}
+each_chapter = pytest.mark.parametrize("chapter", SOURCE)
+each_submission = pytest.mark.parametrize("chapter, learner", EXPECTED)
+
+
+def lines_of(chapter: str) -> tuple[set[str], set[str]]:
+    """The lines of a chapter's source that a student may see, and those that he may not."""
+    cells = SOURCE[chapter].values()
+    seen = {line.strip() for source in cells for line in split("\n".join(split(source, "HIDDEN TESTS")[0]), "SOLUTION")[0]}
+    regions = ("HIDDEN TESTS", "SOLUTION")
+    return seen, {line.strip() for source in cells for region in regions for line in split(source, region)[1]} - seen
+
+
+def hidden_tests(chapter: str) -> set[str]:
+    return {line.strip() for source in SOURCE[chapter].values() for line in split(source, "HIDDEN TESTS")[1]} - lines_of(chapter)[0]
 
 
 def nbgrader(course: Path, *arguments: str) -> None:
@@ -45,17 +68,17 @@ def nbgrader(course: Path, *arguments: str) -> None:
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 
 
-def submit(course: Path, learner: str, notebook: nbformat.NotebookNode) -> None:
-    folder = course / "submitted" / learner / CHAPTER_02
+def hand_in(course: Path, chapter: str, learner: str) -> None:
+    notebook = copy.deepcopy(read(course / "release" / chapter / FILE))
+    answers = MESSY if learner == "messy" else bank(chapter).LEARNERS.get(learner, ({}, {}))[0]
+    for cell in notebook.cells:
+        if learner != "untouched":
+            cell.source = answers.get(cell.id, KEY[chapter].get(cell.id, cell.source))
+    if learner == "messy":
+        notebook.cells = [cell for cell in notebook.cells if cell.id != "q5-check"]
+    folder = course / "submitted" / learner / chapter
     folder.mkdir(parents=True)
     nbformat.write(notebook, folder / FILE)
-
-
-def answered(released: nbformat.NotebookNode, answers: dict[str, str]) -> nbformat.NotebookNode:
-    notebook = copy.deepcopy(released)
-    for cell in notebook.cells:
-        cell.source = answers.get(cell.id, KEY.get(cell.id, cell.source))
-    return notebook
 
 
 @pytest.fixture(scope="module")
@@ -63,68 +86,73 @@ def course(tmp_path_factory) -> Path:
     course = tmp_path_factory.mktemp("class") / "quizzes"
     course.mkdir()
     shutil.copy(QUIZZES / "nbgrader_config.py", course)
-    shutil.copytree(QUIZZES / "source", course / "source")
-    nbgrader(course, "generate_assignment", CHAPTER_02)
-    released = read(course / "release" / CHAPTER_02 / FILE)
-    submit(course, "untouched", released)
-    for learner, (answers, _) in bank_02.LEARNERS.items():
-        submit(course, learner, answered(released, answers))
-    messy = answered(released, MESSY)
-    messy.cells = [cell for cell in messy.cells if cell.id != "q5-check"]
-    submit(course, "messy", messy)
-    nbgrader(course, "autograde", CHAPTER_02, "--Execute.timeout=5")
-    nbgrader(course, "generate_feedback", CHAPTER_02)
+    for chapter in SOURCE:
+        shutil.copytree(QUIZZES / "source" / chapter, course / "source" / chapter)
+    nbgrader(course, "generate_assignment", "*")
+    for chapter, learner in EXPECTED:
+        hand_in(course, chapter, learner)
+    nbgrader(course, "autograde", "*", "--Execute.timeout=5")
+    nbgrader(course, "generate_feedback", "*")
     nbgrader(course, "export")
     return course
 
 
-def feedback(course: Path, learner: str) -> str:
+def page(course: Path, chapter: str, learner: str) -> str:
+    return (course / "feedback" / learner / chapter / "knowledge_check.html").read_text(encoding="utf-8")
+
+
+def feedback(course: Path, chapter: str, learner: str) -> str:
     """The text of a learner's feedback page, one space between words."""
-    page = (course / "feedback" / learner / CHAPTER_02 / "knowledge_check.html").read_text(encoding="utf-8")
-    page = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page)).split())
+    text = re.sub(r"<(style|script).*?</\1>", "", page(course, chapter, learner), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split())
 
 
-def test_the_release_keeps_its_secrets(course):
-    text = "\n".join(cell.source for cell in read(course / "release" / CHAPTER_02 / FILE).cells)
+@each_chapter
+def test_the_release_keeps_its_secrets(course, chapter):
+    text = "\n".join(cell.source for cell in read(course / "release" / chapter / FILE).cells)
     assert "HIDDEN TESTS" not in text and "SOLUTION" not in text
     lines = {line.strip() for line in text.splitlines()}
-    assert lines <= OPEN | {""}, lines - OPEN
-    assert not lines & (HIDDEN | SOLUTIONS)
+    may_see, may_not_see = lines_of(chapter)
+    assert lines <= may_see | {""}, lines - may_see
+    assert not lines & may_not_see
 
 
-def test_the_release_asks_every_question(course):
-    cells = {cell.id: cell for cell in read(course / "release" / CHAPTER_02 / FILE).cells}
-    assert list(cells) == list(SOURCE)
+@each_chapter
+def test_the_release_asks_every_question(course, chapter):
+    cells = {cell.id: cell for cell in read(course / "release" / chapter / FILE).cells}
+    assert list(cells) == list(SOURCE[chapter])
     assert all(not cell.metadata.get("editable", True) for id_, cell in cells.items() if id_.endswith("-check"))
 
 
 def test_the_exported_marks(course):
     with open(course / "grades.csv", newline="", encoding="utf-8") as file:
-        rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    assert {learner: float(row["score"]) for learner, row in rows.items()} == {
-        learner: 20.0 - sum(lost.values()) for learner, lost in EXPECTED.items()
-    }
+        rows = {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
+    scores = {submission: float(rows[submission]["score"]) for submission in EXPECTED}
+    assert scores == {submission: 20.0 - sum(lost.values()) for submission, lost in EXPECTED.items()}
     assert {float(row["max_score"]) for row in rows.values()} == {20.0}
-    assert float(rows["perfect"]["score"]) == 20 and float(rows["untouched"]["score"]) == 0
+    for chapter in SOURCE:
+        assert scores[chapter, "perfect"] == 20 and scores[chapter, "untouched"] == 0
 
 
-@pytest.mark.parametrize("learner", EXPECTED)
-def test_the_marks_of_each_question(course, learner):
-    page = (course / "feedback" / learner / CHAPTER_02 / "knowledge_check.html").read_text(encoding="utf-8")
-    found = re.findall(r'<a href="#(q\w+-check)">Test cell</a> \(Score: ([\d.]+) / ([\d.]+)\)', page)
-    assert {check: float(full) for check, _, full in found} == bank_02.CHECKS
+@each_submission
+def test_the_marks_of_each_question(course, chapter, learner):
+    found = re.findall(r'<a href="#(q\w+-check)">Test cell</a> \(Score: ([\d.]+) / ([\d.]+)\)', page(course, chapter, learner))
+    assert {check: float(full) for check, _, full in found} == bank(chapter).CHECKS
     lost = {check: float(full) - float(got) for check, got, full in found if got != full}
-    assert lost == EXPECTED[learner]
+    assert lost == EXPECTED[chapter, learner]
 
 
-@pytest.mark.parametrize("learner", EXPECTED)
-def test_the_feedback_explains_and_keeps_its_secrets(course, learner):
-    text = feedback(course, learner)
-    for line in HIDDEN:
+@each_submission
+def test_the_feedback_keeps_its_secrets(course, chapter, learner):
+    text = feedback(course, chapter, learner)
+    given = read(course / "submitted" / learner / chapter / FILE)
+    own = {line.strip() for cell in given.cells for line in cell.source.splitlines()}  # which may be a line of a stand-in
+    for line in hidden_tests(chapter) - own:
         assert len(line) < 12 or " ".join(line.split()) not in text, line
-    if learner == "late":
-        assert "Question 2a: think again" in text
-        assert "AssertionError: Question 6: draft [5, 7, 9] and target [5, 7, 8, 1] have to give (2, 8), but give (0, 5)." in text
-    if learner == "messy":
-        assert "look for a loop that never ends" in text
+
+
+def test_the_feedback_explains(course):
+    late = feedback(course, CHAPTER_02, "late")
+    assert "Question 2a: think again" in late
+    assert "AssertionError: Question 6: draft [5, 7, 9] and target [5, 7, 8, 1] have to give (2, 8), but give (0, 5)." in late
+    assert "look for a loop that never ends" in feedback(course, CHAPTER_02, "messy")
