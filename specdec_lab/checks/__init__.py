@@ -1,6 +1,24 @@
 """Checks of a learner's function, in stages: its shape, then the mechanism alone, then against the package's."""
 
+from specdec_lab.checks.cache import check_rollback
 from specdec_lab.checks.greedy import check_verify_greedy
+from specdec_lab.checks.loop import check_speculative_round
+from specdec_lab.checks.residual import check_residual
+from specdec_lab.checks.roofline import check_arithmetic_intensity, check_pass_time
+from specdec_lab.checks.sampling import check_verify_sampling
+from specdec_lab.checks.speedup import check_expected_tokens, check_optimal_k, check_speedup
 from specdec_lab.checks.start import check_tokens_emitted
 
-__all__ = ["check_tokens_emitted", "check_verify_greedy"]
+__all__ = [
+    "check_arithmetic_intensity",
+    "check_expected_tokens",
+    "check_optimal_k",
+    "check_pass_time",
+    "check_residual",
+    "check_rollback",
+    "check_speculative_round",
+    "check_speedup",
+    "check_tokens_emitted",
+    "check_verify_greedy",
+    "check_verify_sampling",
+]

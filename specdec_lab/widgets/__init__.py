@@ -1,8 +1,37 @@
 """What a chapter shows: pictures over the package's results, with no mathematics of their own."""
 
 from specdec_lab.widgets.figures import passes_figure
+from specdec_lab.widgets.laws import alpha_figure, frequencies_figure, laws_explorer, laws_figure, produced_figure
 from specdec_lab.widgets.lesson import reveal, self_check
+from specdec_lab.widgets.roofline import batch_figure, pass_figure, ridge_figure, watch_passes
 from specdec_lab.widgets.rounds import round_player, round_view
+from specdec_lab.widgets.runs import acceptance_figure, prediction_figure, runs_table, time_figure
+from specdec_lab.widgets.speedups import best_k_figure, curves_figure, estimates_figure, log_view, speedup_explorer
 from specdec_lab.widgets.tokens import token_view
 
-__all__ = ["passes_figure", "reveal", "round_player", "round_view", "self_check", "token_view"]
+__all__ = [
+    "acceptance_figure",
+    "alpha_figure",
+    "batch_figure",
+    "best_k_figure",
+    "curves_figure",
+    "estimates_figure",
+    "frequencies_figure",
+    "laws_explorer",
+    "laws_figure",
+    "log_view",
+    "pass_figure",
+    "passes_figure",
+    "prediction_figure",
+    "produced_figure",
+    "reveal",
+    "ridge_figure",
+    "round_player",
+    "round_view",
+    "runs_table",
+    "self_check",
+    "speedup_explorer",
+    "time_figure",
+    "token_view",
+    "watch_passes",
+]

@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from pathlib import Path
 
 import pytest
 import torch
@@ -30,7 +31,7 @@ def test_every_choice_of_every_question_explains_itself(chapter: str):
 
 @pytest.mark.parametrize("chapter", [path.stem for path in QUESTIONS.glob("*.yaml")])
 def test_every_question_is_asked_in_its_chapter(chapter: str):
-    notebook = (QUESTIONS.parents[2] / "notebooks" / f"{chapter}.ipynb").read_text(encoding="utf-8")
+    notebook = (Path(__file__).parents[2] / "notebooks" / f"{chapter}.ipynb").read_text(encoding="utf-8")
     asked = re.findall(rf'self_check\(\\"{chapter}\\", \\"([\w-]+)\\"\)', notebook)
     assert sorted(asked) == sorted(yaml.safe_load((QUESTIONS / f"{chapter}.yaml").read_text(encoding="utf-8")))
 

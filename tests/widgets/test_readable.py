@@ -1,0 +1,117 @@
+"""Every picture can be read on a page of 1000 pixels, in black and white: nothing is cut off, and nothing is told apart by colour alone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from math import ceil
+from pkgutil import iter_modules
+
+import plotly.graph_objects as go
+import pytest
+import torch
+
+from specdec_lab import widgets
+from specdec_lab.measure import CostCurve, Pass
+from specdec_lab.measure.workloads import WORKLOADS
+from specdec_lab.widgets.figures import figure
+from tests.measure.test_workloads import comparison
+
+LETTER = 7  # pixels, a little more than the mean of the 12-pixel font
+P, Q = (torch.tensor(law, dtype=torch.float64) for law in ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3]))
+TOKENS = ["left", "ahead", "right"]
+CURVE = CostCurve.of([Pass(1, 0.010), Pass(8, 0.014), Pass(64, 0.050)])
+RUNS = {(workload, t): comparison((0.01, 0.05, 0.07), accepted=2 - int(t), k=3) for workload in WORKLOADS for t in (0.0, 0.5, 1.0)}
+RULES = ("greedy, states its softmax", "not renormalised", "redraw from p", "if p >= q", "yours")
+KS = [1, 2, 3]
+# With as many lines, bars and marks, and as long names, as the fullest picture of a chapter has.
+FIGURES: dict[str, Callable[[], go.Figure]] = {
+    "acceptance_figure": lambda: widgets.acceptance_figure(RUNS),
+    "alpha_figure": lambda: widgets.alpha_figure({name: {0.0: 0.8, 2.0: 0.4} for name in ("code", "story", "code, top-p 0.9")}, {0.0: 0.9}),
+    "batch_figure": lambda: widgets.batch_figure(5, {1: 1.0, 64: 5.0}, {1: 1.1, 64: 2.0}, {64: 1.0}),
+    "best_k_figure": lambda: widgets.best_k_figure((0.6, 0.9), (0.1,), [[3, 10]], [[1.67, 13.43]]),
+    "curves_figure": lambda: widgets.curves_figure(
+        "This machine: lines are the formula with its prices, marks the clock",
+        "k, tokens drafted a round",
+        "speedup",
+        {f"p = {p}": (KS, [p, 2 * p, 3 * p]) for p in (0.5, 0.6, 0.8, 0.9)},
+        {f"measured, p = {p}": (KS, [p, p, p]) for p in (0.5, 0.8, 1.0)},
+        {"best k": ([2], [1.0])},
+        level=1,
+    ),
+    "estimates_figure": lambda: widgets.estimates_figure([20, 200_000], [3.5, 3.7], [0.4, 0.04], truth=3.69),
+    "figure": lambda: figure("a finding", "x", "y"),
+    "frequencies_figure": lambda: widgets.frequencies_figure(
+        "Further off than luck: 10 of 10, and 10 by the wrong rule",
+        P.tolist(),
+        [0.01] * 3,
+        {"verify_sampling": P.tolist(), "redraw from p": Q.tolist()},
+        TOKENS,
+    ),
+    "laws_figure": lambda: widgets.laws_figure(P, Q, TOKENS),
+    "pass_figure": lambda: widgets.pass_figure({1: 0.002, 64: 0.006}, CURVE, {1: 5, 64: 70}, {1: 0.008}),
+    "passes_figure": lambda: widgets.passes_figure(100, 4, {0.0: 40, 1.0: 9}, {0.0: 40, 1.0: 8}),
+    "prediction_figure": lambda: widgets.prediction_figure(RUNS),
+    "produced_figure": lambda: widgets.produced_figure(
+        "Four wrong rules, four wrong laws, and one that gives p back", P.tolist(), {name: P.tolist() for name in RULES}, TOKENS
+    ),
+    "ridge_figure": lambda: widgets.ridge_figure(
+        {name: {1: 1.0, 1024: 5.0} for name in ("this machine", "H200, datasheet")},
+        {"this machine": 12.0, "H200, datasheet": 206.0},
+        "Predicted, not measured: on an H200, 206 tokens for one",
+    ),
+    "time_figure": lambda: widgets.time_figure(RUNS),
+}
+pictured = pytest.mark.parametrize("name", FIGURES)
+
+
+def test_no_figure_is_left_out():
+    modules = [import_module(f"{widgets.__name__}.{module.name}") for module in iter_modules(widgets.__path__)]
+    functions = [f for module in modules for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
+    found = {f.__name__ for f in functions if "Figure" in str(f.__annotations__.get("return")) and not f.__name__.startswith("_")}
+    assert found == set(FIGURES)
+
+
+@pictured
+def test_it_fits_the_page(name: str):
+    layout = FIGURES[name]().layout
+    assert layout.width and layout.width <= 1000 and layout.height
+    assert layout.title.font.size == 16
+    for line in layout.title.text.split("<br>"):
+        assert 0 < len(line) <= layout.width / 8, "the title is cut off; a letter of it is about 8 pixels wide"
+    for axis in (layout.xaxis, layout.yaxis):
+        assert axis.title.text
+        assert all((font.size or 12) >= 12 for font in (axis.title.font, axis.tickfont, layout.font, layout.legend.font))
+
+
+@pictured
+def test_its_legend_and_its_notes_are_not_cut_off(name: str):
+    """A legend in a row goes on in columns as wide as its longest name; one that is too high gets a scrollbar."""
+    out = FIGURES[name]()
+    names = [trace.name for trace in out.data if trace.type != "heatmap"]
+    assert all(names) and len(set(names)) == len(names)
+    room = out.layout.width - out.layout.margin.l - out.layout.margin.r
+    widest = max((40 + LETTER * len(name) for name in names), default=1)
+    assert out.layout.legend.orientation == "h" and widest <= room
+    assert 20 * ceil(len(names) / (room // widest)) <= out.layout.height / 4
+    for note in out.layout.annotations:
+        assert LETTER * len(note.text) <= (out.layout.margin.r if note.xanchor == "left" else room)
+
+
+@pictured
+def test_it_can_be_read_in_black_and_white(name: str):
+    looks = [look(trace) for trace in FIGURES[name]().data]
+    assert len(set(looks)) == len(looks)
+
+
+def look(trace: go.Bar | go.Scatter | go.Heatmap) -> tuple[str | None, ...]:
+    """What tells a trace apart besides its colour; a heat map has its numbers written in."""
+    if trace.type == "bar":
+        return "bar", trace.marker.pattern.shape or ""
+    if trace.type == "scatter":
+        mode = trace.mode or "lines"
+        dash, symbol = trace.line.dash or "solid", trace.marker.symbol or "circle"
+        return mode, dash if "lines" in mode else None, symbol if "markers" in mode else None
+    assert trace.texttemplate
+    return (trace.type,)
