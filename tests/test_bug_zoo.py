@@ -183,7 +183,7 @@ def test_sglang_33643_penalties_applied_once_a_round(monkeypatch):
 # --- verification ---
 
 
-def test_vllm_41834_empty_residual_re_emits_the_rejected_token():
+def test_empty_residual_re_emits_the_rejected_token():
     def careless(p, q):
         above = (p - q).clamp(min=0)
         return above / above.sum() if above.sum() > 1e-6 else p
