@@ -79,7 +79,8 @@ def best_k_figure(p: Sequence[float], c: Sequence[float], k: Sequence[Sequence[i
         z=[[float(g) for g in row] for row in gain],
         text=text,
         texttemplate="%{text}",
-        colorscale="Cividis",
+        textfont={"color": "black"},
+        colorscale=[[0, "#FFFFFF"], [1, "#F0E442"]],  # light throughout, so that the numbers can be read
         colorbar={"title": "speedup"},
     )
     out.update_xaxes(type="category")
@@ -98,7 +99,7 @@ def estimates_figure(rounds: Sequence[int], means: Sequence[float], errors: Sequ
     bars = {"type": "data", "array": [2 * e for e in errors], "color": MEASURED}
     marker = {"color": MEASURED, "size": 9}
     out.add_scatter(x=list(rounds), y=list(means), error_y=bars, name="dice, ± 2 standard errors", mode="markers", marker=marker)
-    out.update_xaxes(type="log")
+    out.update_xaxes(type="log", dtick=1)
     return out
 
 
