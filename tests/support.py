@@ -144,7 +144,7 @@ class FunctionDrafter:
     def __init__(self, propose: Callable[[list[int], int], Sequence[int]]) -> None:
         self._propose = propose
 
-    def begin(self, context: Tensor) -> None:
+    def begin(self, context: Tensor, target_cache: Cache) -> None:
         pass
 
     def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:

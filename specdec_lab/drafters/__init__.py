@@ -3,6 +3,7 @@
 from specdec_lab.drafters.interface import Draft, Drafter
 from specdec_lab.drafters.model import ModelDrafter
 from specdec_lab.drafters.ngram import NgramDrafter
+from specdec_lab.drafters.suffix import SuffixDrafter
 from specdec_lab.drafters.synthetic import SyntheticDrafter
 
-__all__ = ["Draft", "Drafter", "ModelDrafter", "NgramDrafter", "SyntheticDrafter"]
+__all__ = ["Draft", "Drafter", "ModelDrafter", "NgramDrafter", "SuffixDrafter", "SyntheticDrafter"]

@@ -40,7 +40,7 @@ class ModelDrafter:
     def cache_length(self) -> int:
         return len(self._cache)
 
-    def begin(self, context: Tensor) -> None:
+    def begin(self, context: Tensor, target_cache: Cache) -> None:
         self._cache = self.model.new_cache()
         if 1 < len(context) <= self.model.max_context:
             self._logits(context[:-1]).cpu()

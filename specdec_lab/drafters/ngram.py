@@ -6,6 +6,7 @@ from torch import Tensor
 
 from specdec_lab.drafters.interface import NOTHING, Draft
 from specdec_lab.errors import UserError
+from specdec_lab.models.interface import Cache
 from specdec_lab.sampling import Rng, SamplingParams
 
 
@@ -35,7 +36,7 @@ class NgramDrafter:
             raise UserError(f"n_min is {n_min} and n_max {n_max}, but 1 <= n_min <= n_max has to hold.")
         self.n_min, self.n_max = n_min, n_max
 
-    def begin(self, context: Tensor) -> None:
+    def begin(self, context: Tensor, target_cache: Cache) -> None:
         pass
 
     def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from specdec_lab.drafters.interface import Draft, Drafter
 from specdec_lab.errors import UserError
+from specdec_lab.models.interface import Cache
 from specdec_lab.sampling import Rng, SamplingParams
 
 
@@ -31,10 +32,10 @@ class SyntheticDrafter:
     def cache_length(self) -> int | None:
         return self.timed.cache_length if self.timed else None
 
-    def begin(self, context: Tensor) -> None:
+    def begin(self, context: Tensor, target_cache: Cache) -> None:
         self._start = len(context)
         if self.timed:
-            self.timed.begin(context)
+            self.timed.begin(context, target_cache)
 
     def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:
         if not params.greedy:

@@ -101,7 +101,7 @@ def stream(
     if len(context) > 1:  # fetching the logits waits for a GPU, so that reading the prompt is not timed as the first round
         target(context[None, :-1].to(target.device), cache, logits_to_keep=1).cpu()
     if drafter:
-        drafter.begin(context)
+        drafter.begin(context, cache)
     while stopping.reason is None:
         began = perf_counter()
         wanted = min(k, stopping.max_new_tokens - len(stopping.tokens) - 1)  # the target's own token takes one place

@@ -13,6 +13,11 @@ from specdec_lab.errors import UserError
 from specdec_lab.models.registry import DEFAULT, pick_below
 
 
+def cache_argument(model: PreTrainedModel) -> str:
+    """What a model's forward calls its cache: transformers renames `past_key_values` to `cache` in version 5.24."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
 class KVCache:
     """A transformers cache that can be cut to any shorter length."""
 
@@ -47,8 +52,7 @@ class HFModel:
         config = model.config.get_text_config()
         self.vocab_size, self.max_context = config.vocab_size, config.max_position_embeddings
         self.device = model.device
-        # transformers renames `past_key_values` to `cache` in version 5.24.
-        self._cache_argument = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+        self._cache_argument = cache_argument(model)
 
     def new_cache(self) -> KVCache:
         return KVCache(self.model.config)

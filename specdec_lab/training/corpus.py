@@ -66,6 +66,14 @@ def read_corpus(path: Path, hidden: Path | None = None, width: int = 0) -> Corpu
     return Corpus(tokens, rows, states)
 
 
+def frequent_tokens(corpus: Corpus, size: int, vocab: int) -> torch.Tensor:
+    """Ids `[size]`, ascending, of the tokens most frequent in the training rows."""
+    counts = np.zeros(vocab, np.int64)
+    for row in corpus.training():
+        counts += np.bincount(corpus.tokens[row.start : row.start + row.length], minlength=vocab)
+    return torch.from_numpy(np.sort(np.argsort(-counts, kind="stable")[:size]))
+
+
 def pad(corpus: Corpus, rows: list[Row], filler: int) -> torch.Tensor:
     """Tokens of `rows` as one tensor `[rows, longest]`, filled on the right."""
     ids = torch.full((len(rows), max(row.length for row in rows)), filler)

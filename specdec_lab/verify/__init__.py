@@ -5,7 +5,8 @@ the first rejected one (vLLM says recovered). *bonus*: the target's own token af
 Every round emits accepted + 1 tokens. `p` is the target's law and `q` the draft's, everywhere.
 """
 
+from specdec_lab.verify.block import verify_block
 from specdec_lab.verify.greedy import verify_greedy
 from specdec_lab.verify.sampling import residual, verify_sampling
 
-__all__ = ["residual", "verify_greedy", "verify_sampling"]
+__all__ = ["residual", "verify_block", "verify_greedy", "verify_sampling"]

@@ -5,7 +5,7 @@ import torch
 
 from specdec_lab.drafters import ModelDrafter
 from specdec_lab.errors import UserError
-from specdec_lab.models.toy import ToyLM, markov_lm
+from specdec_lab.models.toy import TokenCache, ToyLM, markov_lm
 from specdec_lab.sampling import SamplingParams, SeededRng
 from tests.support import SAMPLED, StrictToy, ids, reference_law
 
@@ -14,7 +14,7 @@ VOCAB = 6
 
 def started(prompt: torch.Tensor, model: ToyLM | None = None, vocab_size: int = VOCAB) -> ModelDrafter:
     drafter = ModelDrafter(model or StrictToy(markov_lm(3, VOCAB, order=2)), vocab_size)
-    drafter.begin(prompt)
+    drafter.begin(prompt, TokenCache())
     return drafter
 
 
@@ -73,7 +73,7 @@ def test_tokens_missing_from_the_cache_are_fed_with_the_next_draft():
 
 def test_a_new_text_forgets_the_last_one():
     drafter = started(ids(0, 1, 2, 3))
-    drafter.begin(ids(5, 4))
+    drafter.begin(ids(5, 4), TokenCache())
     assert drafter._cache.tokens == [5]
 
 

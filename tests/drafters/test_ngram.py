@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from specdec_lab.drafters import NgramDrafter
 from specdec_lab.drafters.ngram import lookup
 from specdec_lab.errors import UserError
+from specdec_lab.models.toy import TokenCache
 from specdec_lab.sampling import SamplingParams, SeededRng
 from tests.support import SAMPLED, ids
 
@@ -45,7 +46,7 @@ def test_against_the_definition(context, k, n_min, more):
 @pytest.mark.parametrize("params", [SamplingParams(), SAMPLED])
 def test_the_proposal_is_deterministic_and_says_so(params):
     drafter = NgramDrafter()
-    drafter.begin(ids(1, 2, 1))
+    drafter.begin(ids(1, 2, 1), TokenCache())
     draft = drafter.propose(ids(1, 2, 1), 2, params, SeededRng())
     assert draft.tokens.tolist() == [2, 1] and draft.probs is None
     assert drafter.cache_length is None

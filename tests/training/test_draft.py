@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import load_reduced
-from specdec_lab.training.corpus import Corpus, read_corpus, write_hidden
-from specdec_lab.training.draft import frequent_tokens, greedy_alpha, new_draft, save, train
+from specdec_lab.training import draft as draft_module
+from specdec_lab.training import loop
+from specdec_lab.training.corpus import Corpus, frequent_tokens, read_corpus, write_hidden
+from specdec_lab.training.draft import greedy_alpha, new_draft, save, train
 from specdec_lab.training.evaluate import workload
 
 VOCAB, WIDTH, ANSWER = 50, 32, 12
@@ -79,21 +82,19 @@ def test_training_teaches_the_draft_the_targets_answers(target, corpus: Corpus, 
 
 def test_an_interrupted_training_goes_on_where_it_stopped(target, corpus: Corpus, tmp_path: Path, monkeypatch):
     through, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "through.ckpt", layers=(0, 3))
-    monkeypatch.setattr("specdec_lab.training.draft.EVERY", 5)
-    import specdec_lab.training.draft as module
-
+    monkeypatch.setattr(draft_module, "fit", partial(loop.fit, every=5))
     steps = iter(range(1, 100))
-    original = module.loss_on
+    original = draft_module.loss_on
 
     def dies_at_eight(*args):
         if next(steps) == 8:
             raise KeyboardInterrupt
         return original(*args)
 
-    monkeypatch.setattr(module, "loss_on", dies_at_eight)
+    monkeypatch.setattr(draft_module, "loss_on", dies_at_eight)
     with pytest.raises(KeyboardInterrupt):
         train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
-    monkeypatch.setattr(module, "loss_on", original)
+    monkeypatch.setattr(draft_module, "loss_on", original)
     resumed, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
     for a, b in zip(through.model.layers.parameters(), resumed.model.layers.parameters(), strict=True):
         assert torch.equal(a, b)
@@ -102,7 +103,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped(target, corpus: Corpus
 def test_the_saved_file_is_a_draft_for_its_target(target, corpus: Corpus, tmp_path: Path):
     ids = frequent_tokens(corpus, 40, VOCAB)
     draft = new_draft(fresh(target), (0, 3))
-    save(draft, ids, {"seed": 0}, tmp_path)
+    save({n: w for n, w in draft.model.state_dict().items() if "embed" not in n}, ids, {"seed": 0}, tmp_path / draft_module.WEIGHTS)
     loaded = load_reduced(tmp_path, HFModel(fresh(target).float(), "tiny"))
     context = torch.tensor([[1, 2, 3]])
     logits = loaded(context, loaded.new_cache())
