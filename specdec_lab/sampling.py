@@ -61,7 +61,7 @@ def laws(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
     exactly what plain decoding would have seen there, drafted tokens included. float64 logits give a float64
     law, all others float32. Raises UserError on logits that make no law: NaN or infinite ones.
     """
-    scores = _penalised(logits, params, context)
+    scores = penalised(logits, params, context)
     if params.greedy:
         return torch.zeros_like(scores).scatter_(-1, scores.argmax(-1, keepdim=True), 1.0)
     scores = scores / params.temperature
@@ -80,7 +80,7 @@ def laws(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
 
 def choices(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
     """The greedy tokens `[n]` of logits `[n, vocab]`: the argmax of `laws`, without building them."""
-    return _penalised(logits, params, context).argmax(-1)
+    return penalised(logits, params, context).argmax(-1)
 
 
 def _least_of_nucleus(p: Tensor, top_p: float) -> Tensor:
@@ -90,7 +90,8 @@ def _least_of_nucleus(p: Tensor, top_p: float) -> Tensor:
     return ranked[ranked.cumsum(0) - ranked < top_p][-1]
 
 
-def _penalised(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
+def penalised(logits: Tensor, params: SamplingParams, context: Tensor) -> Tensor:
+    """Logits `[n, vocab]` after the repetition penalty, rows as in `laws`: what greedy decoding takes the largest of."""
     if not logits.amax(-1).isfinite().all():
         raise UserError("The model returned NaN or infinite logits; try --dtype fp32, or check the weights and the input.")
     scores = logits if logits.dtype == torch.float64 else logits.float()

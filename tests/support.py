@@ -6,6 +6,7 @@ import copy
 import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,12 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lab.drafters import Draft
 from specdec_lab.drafters.interface import NOTHING
+from specdec_lab.drafters.shapes import Growth, Shape
 from specdec_lab.engine import Round
+from specdec_lab.models.heads import EagleHead, ExitHead, MedusaHeads
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.interface import Cache, LanguageModel
+from specdec_lab.models.reduced import reduced_head
 from specdec_lab.models.toy import TokenCache, ToyLM
 from specdec_lab.sampling import Rng, SamplingParams
 
@@ -79,18 +83,18 @@ class StrictToy(ToyLM):
     def __init__(self, toy: ToyLM, max_context: int | None = None) -> None:
         super().__init__(functools.lru_cache(None)(toy._next_logits), toy.vocab_size, max_context or toy.max_context, toy.name)
 
-    def __call__(self, input_ids: Tensor, cache: TokenCache, logits_to_keep: int = 0) -> Tensor:
+    def __call__(self, input_ids: Tensor, cache: TokenCache, logits_to_keep: int = 0, mask: Tensor | None = None) -> Tensor:
         assert 0 <= int(input_ids.min()) <= int(input_ids.max()) < self.vocab_size, "an id outside the vocabulary was fed"
         assert len(cache) + input_ids.shape[1] <= self.max_context, "a position outside the context was fed"
-        return super().__call__(input_ids, cache, logits_to_keep)
+        return super().__call__(input_ids, cache, logits_to_keep, mask)
 
 
 @functools.lru_cache(None)
-def tiny_llama(seed: int, noise: float = 0.0) -> HFModel:
+def tiny_llama(seed: int, noise: float = 0.0, vocab: int = 64) -> HFModel:
     """A random two-layer Llama in float64, whose text does not fall into a loop at once; with noise on its weights, a
     draft that resembles the one without (0.02: about 6 of 10 tokens stand)."""
     config = LlamaConfig(
-        vocab_size=64,
+        vocab_size=vocab,
         hidden_size=32,
         intermediate_size=64,
         num_hidden_layers=2,
@@ -173,6 +177,52 @@ class Moody:
     def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:
         k = min(k, self._upto(len(context)))
         return self._inner.propose(context, k, params, rng) if k else NOTHING
+
+
+class TreeDrafter:
+    """Draws a token tree from a toy; `independent` siblings may be equal, others are drawn without replacement, and at
+    temperature 0, or for `ranked`, they are the most likely ones."""
+
+    name, cache_length = "tree", None
+
+    def __init__(self, toy: ToyLM, shape: Shape, way: str = "without replacement") -> None:
+        self._toy, self._shape, self._way = toy, shape, way
+
+    def begin(self, context: Tensor, target_cache: Cache) -> None:
+        pass
+
+    def propose(self, context: Tensor, k: int, params: SamplingParams, rng: Rng) -> Draft:
+        growth = Growth(self._shape, k, context, SamplingParams() if self._way == "ranked" else params, rng)
+        for level in range(len(growth.levels)):
+            for node in growth.branches(level):
+                logits = self._toy._next_logits(tuple([*context.tolist(), *growth.path(node).tolist()]))
+                growth.grow(level, node, logits)
+        return growth.draft()
+
+    def commit(self, context: Tensor) -> None:
+        pass
+
+
+# --- trained parts, untrained ---
+
+
+@functools.lru_cache(None)
+def tiny_heads(seed: int, vocab: int = 64) -> dict[str, Any]:
+    """Random heads for `tiny_llama(seed, vocab=vocab)`: Medusa, EAGLE, and an exit behind its first layer."""
+    target = tiny_llama(seed, vocab=vocab)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed + 100)
+        made = {
+            "medusa": MedusaHeads(32, 16, 3),
+            "eagle": EagleHead(target.model.config, target.model.model.embed_tokens),
+            "exit": ExitHead(target.model.config, 1),
+        }
+        for part in made.values():
+            part.double().requires_grad_(False).eval()
+            part.output = reduced_head(torch.arange(vocab), target)
+        for weight in (*made["medusa"].fall.parameters(), made["exit"].block.down_proj.weight):
+            weight.normal_(0, 0.3)
+    return made
 
 
 # --- the rest ---

@@ -429,9 +429,9 @@ def test_vllm_48894_sequence_outgrows_the_drafts_context():
     class Learned(StrictToy):
         """Has a table of 12 positions, as learned embeddings do."""
 
-        def __call__(self, input_ids, cache, logits_to_keep=0):
+        def __call__(self, input_ids, cache, logits_to_keep=0, mask=None):
             torch.arange(12)[torch.arange(len(cache), len(cache) + input_ids.shape[1])]
-            return super().__call__(input_ids, cache, logits_to_keep)
+            return super().__call__(input_ids, cache, logits_to_keep, mask)
 
     def check(drafter_class):
         run = generate(TARGET, ids(*PROMPT), drafter_class(Learned(TARGET, max_context=12), VOCAB), 3, stopping=Stopping(30))

@@ -28,13 +28,13 @@ class Watched:
         self.asked_for_device = True
         return self.model.device
 
-    def __call__(self, input_ids: Tensor, cache: Cache, logits_to_keep: int = 0) -> Tensor:
+    def __call__(self, input_ids: Tensor, cache: Cache, logits_to_keep: int = 0, mask: Tensor | None = None) -> Tensor:
         if input_ids.dim() != 2:
             raise Finding(f"The target was fed ids of shape {list(input_ids.shape)}. It takes a batch of one text, [1, n]: tokens[None].")
         if input_ids.shape[1] == 0:
             raise Finding("The target was fed no token at all. It has to read at least the last token of the context.")
         self.fed.append((input_ids[0].tolist(), cache, len(cache)))
-        return self.model(input_ids, cache, logits_to_keep)
+        return self.model(input_ids, cache, logits_to_keep, mask)
 
 
 class Judge:

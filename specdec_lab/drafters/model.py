@@ -23,17 +23,25 @@ class ModelDrafter:
 
     name = "model"
 
-    def __init__(self, model: LanguageModel, vocab_size: int, rollback: Callable[[Cache, Tensor], None] = rollback) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        vocab_size: int,
+        rollback: Callable[[Cache, Tensor], None] = rollback,
+        keep_going: Callable[[Tensor], bool] | None = None,
+    ) -> None:
         """`vocab_size` is the target's; a few columns more or less are padding (vllm#10913). Raises UserError on more.
 
         rollback: a stand-in for `models.interface.rollback`: a learner's own function runs here.
+        keep_going: asked behind each drafted token about the law `[vocab]` that the model had for it (the softmax of its logits,
+        before sampling parameters), such as `adaptive.sure`; False ends the draft with that token, which stays in it.
         """
         if abs(model.vocab_size - vocab_size) > MAX_PADDING:
             raise UserError(
                 f"The draft {model.name} has a vocabulary of {model.vocab_size:,} tokens and the target one of {vocab_size:,}; "
                 "choose a draft that shares the target's tokenizer."
             )
-        self.model, self.vocab_size, self._rollback = model, vocab_size, rollback
+        self.model, self.vocab_size, self._rollback, self._keep_going = model, vocab_size, rollback, keep_going
         self._cache: Cache = model.new_cache()
 
     @property
@@ -61,6 +69,8 @@ class ModelDrafter:
                 probs.append(law)
                 tokens.append(rng.draw(law))
             context = torch.cat([context, context.new_tensor(tokens[-1:])])
+            if self._keep_going and not self._keep_going(logits[0].softmax(-1)):
+                break
         return Draft(torch.tensor(tokens), torch.stack(probs) if probs else None)
 
     def commit(self, context: Tensor) -> None:

@@ -36,18 +36,19 @@ class SuffixIndex:
         """The length n <= n_max of the longest ending that stands elsewhere too, and the places of its last token there, oldest
         first. (0, []) if the last token is new."""
         tokens, last = self.tokens, len(self.tokens) - 1
-        n, places = 0, self.places.get(tokens[last], [])[:-1] if tokens else []
+        n, found, places = 0, [], self.places[tokens[last]][:-1] if tokens else []
         while places:
             n, found = n + 1, places
             if n == n_max or tokens[last - n] == BETWEEN:
                 break
             places = [at for at in found if at >= n and tokens[at - n] == tokens[last - n]]
-        return (n, found) if n else (0, [])
+        return n, found
 
     def continuation(self, places: list[int], most: int, least: float) -> list[int]:
         """At most `most` tokens, each the one that stands most often behind those before it (among equals the one seen last), while
         at least the share `least` of the occurrences at `places` goes on like this."""
-        tokens, drafted, all_places, length = self.tokens, [], len(places), len(self.tokens)
+        tokens, length, all_places = self.tokens, len(self.tokens), len(places)
+        drafted: list[int] = []
         places = [at + 1 for at in places]
         while len(drafted) < most:
             following = Counter(tokens[at] for at in reversed(places) if tokens[at] != BETWEEN)
@@ -64,10 +65,10 @@ class SuffixIndex:
 class SuffixDrafter:
     """Continues the longest ending that stood before, in prompt, output or earlier texts, as it was continued most often.
 
-    Prompt lookup (`ngram.lookup`) copies k tokens from the latest place that matches at most n_max tokens, however thin the match;
-    here the match is as long as it can be, all its places vote, and the draft ends where they part or where it is `factor` times as
-    long as the match. One wants it where text repeats in several versions or over several requests: a long copy costs one round,
-    and a chance match of a token costs one drafted token instead of k.
+    Prompt lookup (`ngram.lookup`) copies k tokens from the latest place that matches a few tokens, however thin the match; here the
+    match is as long as it can be, all its places vote, and the draft ends where too few of them agree, or where it is `factor` times
+    as long as the match. One wants it where text repeats in several versions or over several requests: the more of it has matched the
+    more is copied in a round, and a chance match of one token costs one drafted token instead of k.
     Source: SuffixDecoding (Oliaro et al. 2024, arXiv:2411.04975), which also weighs shorter matches and drafts a tree.
     """
 

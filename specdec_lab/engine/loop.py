@@ -16,6 +16,7 @@ from specdec_lab.drafters.interface import NOTHING, Draft, Drafter
 from specdec_lab.engine.metrics import Metrics
 from specdec_lab.engine.rounds import Round
 from specdec_lab.engine.stopping import Stopping, StopReason
+from specdec_lab.engine.trees import tree_round
 from specdec_lab.errors import UserError
 from specdec_lab.models.interface import Cache, LanguageModel, rollback
 from specdec_lab.sampling import Rng, SamplingParams, SeededRng, choices, laws
@@ -92,7 +93,7 @@ def stream(
 
     drafter: None decodes plainly. k: tokens drafted a round, at most. rng: seed 0 by default.
     verify: a stand-in for `verify_greedy(draft, target)` at temperature 0, else for
-    `verify_sampling(p, q, draft, rng)`: a learner's own function runs here. Raises UserError on bad input.
+    `verify_sampling(p, q, draft, rng)`: a learner's own function runs here, on every draft that is no tree. Raises UserError on bad input.
     """
     _check(target, prompt, drafter, k, stopping)
     rng = rng or SeededRng()
@@ -108,22 +109,29 @@ def stream(
         draft = drafter.propose(context, wanted, params, rng) if drafter and wanted > 0 else NOTHING
         drafted = perf_counter()
         length = len(context)
-        context, accepted = speculative_round(target, cache, context, draft.tokens, _judge(verify, params, rng, context, draft))
+        if draft.parents is None:
+            context, accepted = speculative_round(target, cache, context, draft.tokens, _judge(verify, params, rng, context, draft))
+            path = tuple(range(accepted))
+        else:
+            context, path = tree_round(target, cache, context, draft, params, rng)
         verified = perf_counter()
-        emitted = stopping.take(context[length:].tolist())
         if drafter:
             drafter.commit(context)
+        committed = perf_counter()
+        emitted = stopping.take(context[length:].tolist())
         record = Round(
             context_length=length,
             drafted=tuple(draft.tokens.tolist()),
-            accepted=accepted,
+            accepted=len(path),
             next_token=int(context[-1]),
             emitted=emitted,
-            draft_seconds=drafted - began,
+            draft_seconds=drafted - began + committed - verified,
             verify_seconds=verified - drafted,
             seconds=perf_counter() - began,
             target_cache=len(cache),
             draft_cache=drafter.cache_length if drafter else None,
+            parents=draft.parents,
+            path=path,
         )
         _assert_rolled_back(record, len(context))
         yield record

@@ -10,7 +10,10 @@ from specdec_lab.engine.rounds import Round
 
 @dataclass(frozen=True)
 class Metrics:
-    """Counts over rounds. Drafted tokens behind the end of the text cost their price, but were neither accepted nor rejected."""
+    """Counts over rounds. Drafted tokens behind the end of the text cost their price, but were neither accepted nor rejected.
+
+    In a token tree a position is a depth: it is rejected where all siblings there are. All nodes count as drafted.
+    """
 
     rounds: int
     tokens: int
@@ -23,7 +26,7 @@ class Metrics:
 
     @classmethod
     def of(cls, rounds: Sequence[Round]) -> Metrics:
-        longest = max((len(r.drafted) for r in rounds), default=0)
+        longest = max((r.depth for r in rounds), default=0)
         accepted = [min(r.accepted, len(r.emitted)) for r in rounds]
         tested = [a + (r.rejected and not r.cut) for a, r in zip(accepted, rounds, strict=True)]
         return cls(
@@ -32,7 +35,7 @@ class Metrics:
             drafted=sum(len(r.drafted) for r in rounds),
             accepted=sum(accepted),
             rejections=sum(tested) - sum(accepted),
-            drafted_at=tuple(sum(len(r.drafted) > i for r in rounds) for i in range(longest)),
+            drafted_at=tuple(sum(r.depth > i for r in rounds) for i in range(longest)),
             tested_at=tuple(sum(t > i for t in tested) for i in range(longest)),
             accepted_at=tuple(sum(a > i for a in accepted) for i in range(longest)),
         )

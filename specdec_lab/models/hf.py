@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,11 +20,20 @@ def cache_argument(model: PreTrainedModel) -> str:
     return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
+def attention(seen: Tensor, dtype: torch.dtype) -> dict[str, Tensor]:
+    """What transformers is told of who sees whom: seen is bool `[n, held + n]`, of n fed tokens and those the cache holds, each
+    standing as far from the start as it sees tokens."""
+    bias = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
+    return {"attention_mask": bias[None, None], "position_ids": (seen.sum(1) - 1)[None]}
+
+
 class KVCache:
-    """A transformers cache that can be cut to any shorter length."""
+    """A transformers cache that can be cut to any shorter length, and `states`, the model's last hidden state after every token
+    it holds, `[held, width]` after the final norm: what heads draft from."""
 
     def __init__(self, config) -> None:
-        self.kv = DynamicCache(config=config)
+        self.kv: Any = DynamicCache(config=config)
+        self.states: Tensor | None = None
 
     def __len__(self) -> int:
         return self.kv.get_seq_length()
@@ -32,6 +43,26 @@ class KVCache:
         assert 0 <= length <= len(self), f"cannot keep {length} of {len(self)} tokens"
         if length < len(self):
             self.kv.crop(length - len(self))  # a negative number of tokens to remove: right in every version
+            self._keep_states(slice(length))
+
+    def select(self, length: int, rows: Sequence[int]) -> None:
+        assert 0 <= length <= len(self), f"cannot keep {length} of {len(self)} tokens"
+        if list(rows) == list(range(len(rows))):
+            self.truncate(length + len(rows))
+            return
+        kept = torch.cat([torch.arange(length), length + torch.tensor(rows)])
+        for layer in self.kv.layers:
+            where = kept.to(layer.keys.device)
+            layer.keys, layer.values = layer.keys.index_select(-2, where), layer.values.index_select(-2, where)
+        self._keep_states(kept)
+
+    def note(self, states: Tensor) -> None:
+        """Add the states `[n, width]` of tokens that were just fed."""
+        self.states = states if self.states is None else torch.cat([self.states, states])
+
+    def _keep_states(self, which: slice | Tensor) -> None:
+        if self.states is not None:
+            self.states = self.states[which]
 
 
 class HFModel:
@@ -58,11 +89,18 @@ class HFModel:
         return KVCache(self.model.config)
 
     @torch.inference_mode()
-    def __call__(self, input_ids: Tensor, cache: KVCache, logits_to_keep: int = 0) -> Tensor:
+    def __call__(self, input_ids: Tensor, cache: KVCache, logits_to_keep: int = 0, mask: Tensor | None = None) -> Tensor:
         """Logits `[1, n or logits_to_keep, vocab]`; the cache grows by n. Raises UserError if the device's memory runs out."""
-        held, before = {self._cache_argument: cache.kv}, len(cache)
-        with suppress(torch.OutOfMemoryError):  # it holds on to what the pass had made: answer it when it is gone
-            return self.model(input_ids=input_ids, use_cache=True, logits_to_keep=logits_to_keep, **held).logits
+        before = len(cache)
+        given = {"input_ids": input_ids, "use_cache": True, "logits_to_keep": logits_to_keep, self._cache_argument: cache.kv}
+        if mask is not None:
+            given |= attention(torch.cat([mask.new_ones(len(mask), before), mask], 1).to(self.device), self.model.dtype)
+        hook = self.model.base_model.register_forward_hook(lambda _, __, out: cache.note(out.last_hidden_state[0]))
+        try:
+            with suppress(torch.OutOfMemoryError):  # it holds on to what the pass had made: answer it when it is gone
+                return self.model(**given).logits
+        finally:
+            hook.remove()
         way_out = f"restart the session (or `del` the pair and its drafters), then load_pair({pick_below(self.name).name!r})"
         if self.name in (DEFAULT.target, DEFAULT.draft):
             way_out = "go on with load_pair(device='cpu')"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -19,6 +20,10 @@ class Cache(Protocol):
         """Forget all but the first `length` tokens; 0 <= length <= len(self)."""
         ...
 
+    def select(self, length: int, rows: Sequence[int]) -> None:
+        """Keep the first `length` tokens and, of those behind them, only `rows`, counted from 0 and ascending."""
+        ...
+
 
 class LanguageModel(Protocol):
     """A causal language model at batch size 1."""
@@ -32,11 +37,12 @@ class LanguageModel(Protocol):
         """An empty cache. Raises UserError if this model's cache cannot be rolled back."""
         ...
 
-    def __call__(self, input_ids: Tensor, cache: Any, logits_to_keep: int = 0) -> Tensor:
+    def __call__(self, input_ids: Tensor, cache: Any, logits_to_keep: int = 0, mask: Tensor | None = None) -> Tensor:
         """Feed ids `[1, n]` after what the cache (one of its own making) holds, and add them to it.
 
-        Returns logits `[1, n, vocab]`, row i the prediction after `input_ids[:, : i + 1]`; with
-        `logits_to_keep` only the last so many rows.
+        mask: bool `[n, n]`, whether token i sees token j of those fed, itself among them; it sees all that the cache held, and
+        stands as far behind that as it sees tokens. None: each sees those before it. Returns logits `[1, n, vocab]`, row i the
+        prediction after what token i sees; with `logits_to_keep` only the last so many rows.
         """
         ...
 

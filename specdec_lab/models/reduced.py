@@ -6,8 +6,10 @@ all others get probability zero, which costs acceptance and never correctness.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -17,6 +19,8 @@ from transformers import LlamaForCausalLM
 
 from specdec_lab.errors import UserError
 from specdec_lab.models.hf import HFModel
+
+Part = TypeVar("Part")
 
 
 class ReducedHead(nn.Module):
@@ -32,36 +36,52 @@ class ReducedHead(nn.Module):
         return logits.index_copy_(-1, self.ids, scores)
 
 
-def load_reduced(folder: Path, target: HFModel) -> HFModel:
-    """The draft saved by `training.draft.save` in `folder`, for the Llama it was distilled from.
+def load_part(file: Path, target: HFModel, assembled: Callable[[dict[str, Tensor], HFModel], Part]) -> Part:
+    """What `assembled` makes of the weights in `file`, which were trained on the target.
 
-    It shares the target's embedding table, so it lives in the target's dtype and on its device. Raises UserError
-    if the file is missing or damaged, or was made for another target.
+    Raises UserError if the file is missing or damaged, or was made for another target.
     """
-    file = folder / "draft.safetensors"
     try:
         weights = load_file(file)
     except (OSError, SafetensorError) as error:
         raise UserError(
-            f"The draft {file} is missing or damaged ({error}); restore it with `git checkout -- {file}`, or reinstall the package."
+            f"The trained part {file} is missing or damaged ({error}); restore it with `git checkout -- {file}`, or reinstall the package."
         ) from error
     try:
-        return HFModel(_assembled(weights, target), folder.name)
+        return assembled(weights, target)
     except (KeyError, ValueError, RuntimeError) as error:
-        raise UserError(f"The draft {file} does not fit {target.name}; use it with the model it was distilled from.") from error
+        raise UserError(
+            f"The trained part {file} does not fit {target.name}; use it with the model it was trained on (its card.json says which)."
+        ) from error
+
+
+def load_reduced(folder: Path, target: HFModel) -> HFModel:
+    """The draft saved by `training.draft.save` in `folder`, for the Llama it was distilled from.
+
+    It shares the target's embedding table, so it lives in the target's dtype and on its device. Raises UserError
+    as `load_part` does.
+    """
+    return HFModel(load_part(folder / "draft.safetensors", target, _assembled), folder.name)
+
+
+def reduced_head(ids: Tensor, target: HFModel) -> ReducedHead:
+    """The rows of the target's table for `ids` `[v]`. Raises ValueError if the target is no Llama with those ids."""
+    if not isinstance(target.model, LlamaForCausalLM) or not 0 <= int(ids.min()) <= int(ids.max()) < target.vocab_size:
+        raise ValueError
+    table = target.model.model.embed_tokens.weight
+    ids = ids.long().to(table.device)
+    return ReducedHead(table.detach()[ids], ids, target.vocab_size)
 
 
 def _assembled(weights: dict[str, Tensor], target: HFModel) -> LlamaForCausalLM:
     """Raises KeyError, ValueError or RuntimeError if names, ids or shapes are not those of a draft for this target."""
-    whole, ids = target.model, weights.pop("vocab_ids").long()
-    if not isinstance(whole, LlamaForCausalLM) or not 0 <= int(ids.min()) <= int(ids.max()) < target.vocab_size:
-        raise ValueError
+    head = reduced_head(weights.pop("vocab_ids"), target)
+    whole = target.model
     config, table = deepcopy(whole.config), whole.model.embed_tokens.weight
     config.num_hidden_layers = len({name.split(".")[1] for name in weights if name.startswith("layers.")})
     with torch.device("meta"):  # no weights are made that would be replaced at once
         draft = LlamaForCausalLM(config)
     draft.model.embed_tokens, draft.model.rotary_emb = whole.model.embed_tokens, whole.model.rotary_emb
     draft.model.load_state_dict({name: w.to(table) for name, w in weights.items()} | {"embed_tokens.weight": table}, assign=True)
-    ids = ids.to(table.device)
-    draft.lm_head = ReducedHead(table.detach()[ids], ids, target.vocab_size)
+    draft.lm_head = head
     return draft

@@ -23,6 +23,10 @@ class TokenCache:
         assert 0 <= length <= len(self), f"cannot keep {length} of {len(self)} tokens"
         del self.tokens[length:]
 
+    def select(self, length: int, rows: Sequence[int]) -> None:
+        assert 0 <= length <= len(self), f"cannot keep {length} of {len(self)} tokens"
+        self.tokens[length:] = [self.tokens[length + row] for row in rows]
+
 
 class ToyLM:
     """A model given by a function from a context (a tuple of ids) to logits `[vocab]`."""
@@ -35,11 +39,11 @@ class ToyLM:
     def new_cache(self) -> TokenCache:
         return TokenCache()
 
-    def __call__(self, input_ids: Tensor, cache: TokenCache, logits_to_keep: int = 0) -> Tensor:
-        rows = []
-        for token in input_ids[0].tolist():
-            cache.tokens.append(token)
-            rows.append(self._next_logits(tuple(cache.tokens)))
+    def __call__(self, input_ids: Tensor, cache: TokenCache, logits_to_keep: int = 0, mask: Tensor | None = None) -> Tensor:
+        held, fed = tuple(cache.tokens), input_ids[0]
+        mask = torch.ones(len(fed), len(fed), dtype=torch.bool).tril() if mask is None else mask
+        cache.tokens += fed.tolist()
+        rows = [self._next_logits((*held, *fed[seen].tolist())) for seen in mask]
         return torch.stack(rows[-logits_to_keep:])[None]
 
 

@@ -96,9 +96,10 @@ def train(
 
 
 def save(weights: dict[str, torch.Tensor], ids: torch.Tensor, card: dict, file: Path) -> None:
-    """Weights in bfloat16 and the map of the reduced vocabulary, and the card beside them."""
+    """Weights, in bfloat16 if they are fractions, and the map of the reduced vocabulary; the card beside them."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    save_file({n: w.to(torch.bfloat16).contiguous() for n, w in weights.items()} | {"vocab_ids": ids.to(torch.int32)}, file)
+    kept = {n: w.to(torch.bfloat16) if w.is_floating_point() else w for n, w in weights.items()}
+    save_file({n: w.contiguous() for n, w in kept.items()} | {"vocab_ids": ids.to(torch.int32)}, file)
     (file.parent / "card.json").write_text(json.dumps(card, indent=2) + "\n")
 
 

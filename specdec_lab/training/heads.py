@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -23,17 +24,16 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, DynamicCache, LlamaForCausalLM
 
 from specdec_lab.models.embedded import embedded_model
-from specdec_lab.models.heads import EagleHead, ExitHead, MedusaHeads
+from specdec_lab.models.heads import SAMPLE, WEIGHTS, EagleHead, ExitHead, MedusaHeads
 from specdec_lab.models.registry import EMBEDDED
 from specdec_lab.training.corpus import Corpus, Row, frequent_tokens, pad, read_corpus, write_hidden
 from specdec_lab.training.draft import KEPT, save
-from specdec_lab.training.loop import Progress, fit
+from specdec_lab.training.loop import BATCH, Progress, fit
 from specdec_lab.training.losses import distillation_loss
 
-WEIGHTS = "head.safetensors"
 EXIT_LAYER = 6  # of 30
 MEDUSA_INNER = 1024
-UNROLLED = 3  # how often in training EAGLE is fed with its own guess: k = 3 without a first-time sight in decoding
+UNROLLED = 3  # steps in a row that EAGLE is trained for in the end, fed with its own guesses from the second on
 
 
 def states_of(corpus: Corpus, row: Row) -> Tensor:
@@ -53,38 +53,48 @@ def in_answer(row: Row, ahead: int) -> slice:
 
 
 class Labels:
-    """The target's logits over the reduced vocabulary: `rows` `[v, width]` of its table, those of `ids` `[v]`."""
+    """The target's logits over the reduced vocabulary: `rows` `[v, width]` of its table, those of `ids` `[v]`.
 
-    def __init__(self, target: LlamaForCausalLM, ids: Tensor) -> None:
-        self.ids = ids
-        self.rows = target.model.embed_tokens.weight.detach()[ids].to(torch.bfloat16)
+    Training runs on their device and multiplies in their dtype; the weights that are trained stay in float32.
+    """
+
+    def __init__(self, target: LlamaForCausalLM, ids: Tensor, dtype: torch.dtype = torch.bfloat16) -> None:
+        table = target.model.embed_tokens.weight.detach()
+        self.ids = ids.to(table.device)
+        self.rows = table[self.ids].to(dtype)
 
     def logits(self, states: Tensor) -> Tensor:
-        return F.linear(states.to(torch.bfloat16), self.rows).float()
+        return F.linear(states.to(self.rows), self.rows).float()
+
+    def arithmetic(self) -> AbstractContextManager:
+        return nullcontext() if self.rows.dtype == torch.float32 else torch.autocast(self.rows.device.type, self.rows.dtype)
 
 
 Guess = Callable[[list[Row]], list[Tensor]]
+Loss = Callable[[Tensor, Tensor], Tensor]  # of logits, the draft's and the target's
 
 
 class Part:
     """A module under training. `guesses(rows)` are guessed states, a tensor `[rows, longest, width]` for each distance in
     `ahead`: entry t is the guess of the state `ahead - 1` tokens after t, whose logits predict token t + ahead."""
 
-    def __init__(self, module: nn.Module, guesses: Guess, ahead: tuple[int, ...], corpus: Corpus, labels: Labels) -> None:
-        self.module, self.guesses, self.ahead, self.corpus, self.labels = module, guesses, ahead, corpus, labels
+    def __init__(
+        self, module: nn.Module, guesses: Guess, ahead: tuple[int, ...], corpus: Corpus, labels: Labels, loss: Loss = distillation_loss
+    ) -> None:
+        self.module, self.guesses, self.ahead, self.corpus, self.labels, self.loss = module, guesses, ahead, corpus, labels, loss
 
     def loss_on(self, rows: list[Row]) -> Tensor:
-        """The distillation loss, summed over the distances."""
-        total = torch.zeros(())
+        """The loss, summed over the distances."""
+        total = torch.zeros((), device=self.labels.rows.device)
         meant_at: dict[int, Tensor] = {}
         truth = [states_of(self.corpus, row) for row in rows]
-        with torch.autocast("cpu", torch.bfloat16):
+        with self.labels.arithmetic():
             for ahead, guessed in zip(self.ahead, self.guesses(rows), strict=True):
                 said = torch.cat([guessed[i, in_answer(row, ahead)] for i, row in enumerate(rows)])
                 if ahead not in meant_at:
                     meant = torch.cat([s[max(r.answer - 1, ahead - 1) : r.length - 1] for s, r in zip(truth, rows, strict=True)])
                     meant_at[ahead] = self.labels.logits(meant)
-                total = total + distillation_loss(F.linear(said, self.labels.rows).float(), meant_at[ahead])
+                total = total + self.loss(self.labels.logits(said), meant_at[ahead])
         return total
 
     @torch.no_grad()
@@ -93,37 +103,37 @@ class Part:
         hits = torch.zeros(len(self.ahead), len(rows))
         for n, row in enumerate(rows):
             tokens = torch.from_numpy(self.corpus.tokens[row.start : row.start + row.length].astype(np.int64))
-            with torch.autocast("cpu", torch.bfloat16):
+            with self.labels.arithmetic():
                 for i, (ahead, guessed) in enumerate(zip(self.ahead, self.guesses([row]), strict=True)):
                     where = in_answer(row, ahead)
-                    said = self.labels.ids[F.linear(guessed[0, where], self.labels.rows).argmax(-1)]
+                    said = self.labels.ids[self.labels.logits(guessed[0, where]).argmax(-1)].cpu()
                     hits[i, n] = (said == tokens[where.start + ahead : where.stop + ahead]).sum()
         total = sum(row.length - row.answer for row in rows)
         return tuple((hits.sum(1) / total).tolist())
 
 
 def medusa(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, inner: int = MEDUSA_INNER) -> Part:
-    heads = MedusaHeads(target.config.hidden_size, inner)
-    return Part(heads, lambda rows: list(heads(padded_states(corpus, rows))), (2, 3, 4, 5), corpus, labels)
+    heads = MedusaHeads(target.config.hidden_size, inner).to(target.device)
+    return Part(heads, lambda rows: list(heads(padded_states(corpus, rows).to(labels.rows))), (2, 3, 4, 5), corpus, labels)
 
 
-def eagle(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, unrolled: int = UNROLLED) -> Part:
-    head = EagleHead(target.config, target.model.embed_tokens)
+def eagle(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, unrolled: int = UNROLLED, loss: Loss = distillation_loss) -> Part:
+    head = EagleHead(target.config, target.model.embed_tokens).to(target.device)
     head.body.embed_tokens.weight.requires_grad_(False)
     head.body.layers[0].load_state_dict(target.model.layers[-1].state_dict())
     head.body.norm.load_state_dict(target.model.norm.state_dict())
 
     def guesses(rows: list[Row]) -> list[Tensor]:
-        tokens, states = pad(corpus, rows, 0)[:, 1:], padded_states(corpus, rows)[:, :-1]
+        tokens, states = pad(corpus, rows, 0)[:, 1:].to(target.device), padded_states(corpus, rows)[:, :-1].to(labels.rows)
         n, out, cache = tokens.shape[1], [], DynamicCache()
-        positions = torch.arange(n)[None]
+        positions = torch.arange(n, device=target.device)[None]
         for step in range(unrolled):
-            guess = head(states, tokens, cache, attention_mask=unrolled_mask(n, step), position_ids=positions)
+            guess = head(states, tokens, cache, attention_mask=unrolled_mask(n, step).to(target.device), position_ids=positions)
             out.append(guess)
             states = torch.cat([states[:, :1], guess[:, :-1]], 1)
         return out
 
-    return Part(head, guesses, (2,) * unrolled, corpus, labels)
+    return Part(head, guesses, (2,) * unrolled, corpus, labels, loss)
 
 
 def unrolled_mask(n: int, step: int) -> Tensor:
@@ -138,30 +148,40 @@ def unrolled_mask(n: int, step: int) -> Tensor:
 
 
 def early_exit(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, layer: int = EXIT_LAYER) -> Part:
-    head = ExitHead(target.config)
+    head = ExitHead(target.config, layer).to(target.device)
     head.after.load_state_dict(target.model.norm.state_dict())
-    below = LlamaForCausalLM.from_pretrained(embedded_model(), dtype=torch.bfloat16, num_hidden_layers=layer).model.eval()
+    below = LlamaForCausalLM.from_pretrained(embedded_model(), dtype=torch.bfloat16, num_hidden_layers=layer).model.eval().to(target.device)
     below.norm = nn.Identity()
 
     def guesses(rows: list[Row]) -> list[Tensor]:
         with torch.no_grad():
-            hidden = below(pad(corpus, rows, 0), use_cache=False).last_hidden_state
-        return [head(hidden)]
+            hidden = below(pad(corpus, rows, 0).to(target.device), use_cache=False).last_hidden_state
+        return [head(hidden.to(labels.rows))]
 
     return Part(head, guesses, (1,), corpus, labels)
 
 
-PARTS = {"medusa": medusa, "eagle": eagle, "exit": early_exit}
+PARTS: dict[str, Callable[..., Part]] = {"medusa": medusa, "eagle": eagle, "exit": early_exit}
 
 
-def train(part: Part, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint: Path | None) -> Iterator[Progress]:
+def train(
+    part: Part, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint: Path | None, batch: int = BATCH
+) -> Iterator[Progress]:
     """`loop.fit` on the training rows, judged on 40 held-out ones."""
     probe = corpus.held_out_greedy()[:40]
-    return fit(part.module, part.loss_on, lambda: part.alphas(probe), corpus.training(), steps, seed, peak, checkpoint)
+    return fit(part.module, part.loss_on, lambda: part.alphas(probe), corpus.training(), steps, seed, peak, checkpoint, batch=batch)
 
 
-def main(part: str, data: Path, work: Path, out: Path, steps: int = 1200, seed: int = 0, peak: float = 1e-3) -> None:
-    """Train one part. `data`: the target's text; `work`: keeps hidden states and checkpoints."""
+def unroll(part: Part, target: LlamaForCausalLM, steps: int) -> Part:
+    """The same EAGLE layer, fed with its own guesses for so many steps in a row."""
+    longer = eagle(target, part.corpus, part.labels, steps)
+    longer.module.load_state_dict(part.module.state_dict())
+    return longer
+
+
+def main(part: str, data: Path, work: Path, out: Path, steps: int = 1200, seed: int = 0, peak: float = 1e-3, batch: int = BATCH) -> None:
+    """Train one part. `data`: the target's text; `work`: keeps hidden states and checkpoints. EAGLE learns its first step, and then,
+    for a fifth of the steps more and at a third of the rate, to go on from its own guesses."""
     target = AutoModelForCausalLM.from_pretrained(embedded_model(), dtype=torch.bfloat16).eval()
     work.mkdir(parents=True, exist_ok=True)
     hidden = work / "hidden.u16"
@@ -169,9 +189,14 @@ def main(part: str, data: Path, work: Path, out: Path, steps: int = 1200, seed: 
         write_hidden(target, read_corpus(data), hidden)
     corpus = read_corpus(data, hidden, target.config.hidden_size)
     labels = Labels(target, frequent_tokens(corpus, KEPT, target.config.vocab_size))
-    trained, began = PARTS[part](target.float(), corpus, labels), time.perf_counter()
-    for progress in train(trained, corpus, steps, seed, peak, work / f"{part}.ckpt"):
+    target, began = target.float(), time.perf_counter()
+    trained = eagle(target, corpus, labels, unrolled=1) if part == "eagle" else PARTS[part](target, corpus, labels)
+    for progress in train(trained, corpus, steps, seed, peak, work / f"{part}.ckpt", batch):
         print(progress, flush=True)
+    if part == "eagle":
+        trained = unroll(trained, target, UNROLLED)
+        for progress in train(trained, corpus, steps // 5, seed + 1, peak / 3, work / f"{part}-unrolled.ckpt", batch):
+            print(progress, flush=True)
     minutes = (time.perf_counter() - began) / 60
     card = {
         "target": EMBEDDED,
@@ -180,9 +205,14 @@ def main(part: str, data: Path, work: Path, out: Path, steps: int = 1200, seed: 
         "steps": steps,
         "trained_on": f"{data.name}, {sum(row.length for row in corpus.training()):,} tokens in {len(corpus.training()):,} turns",
         "held_out": f"{len(corpus.held_out_greedy())} turns that the target answered at temperature 0",
-        "trained": f"{date.today()}, {minutes:.0f} minutes, python -m specdec_lab.training.heads {part} {data.name} WORK OUT",
+        "trained": f"{date.today()}, {minutes:.0f} minutes, python -m specdec_lab.training.heads {part} {data.name} WORK OUT "
+        f"--steps {steps} --seed {seed} --peak {peak} --batch {batch}",
     }
-    save({n: w for n, w in trained.module.state_dict().items() if "embed_tokens" not in n}, labels.ids, card, out / WEIGHTS)
+    weights = {n: w for n, w in trained.module.state_dict().items() if "embed_tokens" not in n}
+    weights["table_sample"] = labels.rows[:SAMPLE]
+    if isinstance(trained.module, ExitHead):
+        weights["layers"] = torch.tensor(trained.module.layers)
+    save(weights, labels.ids, card, out / WEIGHTS)
 
 
 if __name__ == "__main__":

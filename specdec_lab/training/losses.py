@@ -19,7 +19,7 @@ def reverse_kl(draft: Tensor, target: Tensor) -> Tensor:
     return forward_kl(target, draft)
 
 
-def total_variation(draft: Tensor, target: Tensor) -> Tensor:
+def total_variation_loss(draft: Tensor, target: Tensor) -> Tensor:
     """TV(p, q) = half the sum of |p - q| = 1 - the acceptance of speculative sampling: the very thing to be made small."""
     return 0.5 * (draft.softmax(-1) - target.softmax(-1)).abs().sum(-1).mean()
 

@@ -8,5 +8,6 @@ Every round emits accepted + 1 tokens. `p` is the target's law and `q` the draft
 from specdec_lab.verify.block import verify_block
 from specdec_lab.verify.greedy import verify_greedy
 from specdec_lab.verify.sampling import residual, verify_sampling
+from specdec_lab.verify.tree import tree_mask, verify_tree_greedy, verify_tree_sampling
 
-__all__ = ["residual", "verify_block", "verify_greedy", "verify_sampling"]
+__all__ = ["residual", "tree_mask", "verify_block", "verify_greedy", "verify_sampling", "verify_tree_greedy", "verify_tree_sampling"]

@@ -61,7 +61,9 @@ def slowly(texts: list[list[int]], k: int, n_min: int, n_max: int, factor: int, 
     present = texts[-1]
     for n in range(min(n_max, len(present)), n_min - 1, -1):
         ending = present[len(present) - n :]
-        places = [(t, i) for t in range(len(texts)) for i in range(n, len(texts[t]) + (t < len(texts) - 1)) if texts[t][i - n : i] == ending]
+        places = [
+            (t, i) for t in range(len(texts)) for i in range(n, len(texts[t]) + (t < len(texts) - 1)) if texts[t][i - n : i] == ending
+        ]
         if not places:
             continue
         drafted: list[int] = []
@@ -128,6 +130,7 @@ def test_it_remembers_finished_texts_if_told_to():
         finish(drafter, [1, 2], [3, 4, 5])
         finish(drafter, [6, 7], [8])
         assert proposed([2, 3], 4, drafter) == wanted
+        assert proposed([9, 10, 11, 9, 10], 4, drafter) == [11, 9], "and the present text all the same"
 
 
 def test_what_it_remembers_is_what_a_corpus_of_those_texts_holds():

@@ -5,11 +5,13 @@ import itertools
 import pytest
 import torch
 
-from specdec_lab.drafters import ModelDrafter, NgramDrafter
+from specdec_lab.drafters import AdaptiveDrafter, CascadeDrafter, ModelDrafter, NgramDrafter, SuffixDrafter
+from specdec_lab.drafters.adaptive import sure
 from specdec_lab.engine import Stopping, generate
 from specdec_lab.models.toy import ToyLM, markov_lm
 from specdec_lab.sampling import SamplingParams
 from specdec_lab.theory.enumeration import exact_law, generation_law, total_variation
+from specdec_lab.verify import verify_block
 from tests.support import (
     SAMPLED,
     FunctionDrafter,
@@ -36,6 +38,9 @@ REPRESENTATIVE = [SamplingParams(), SAMPLED, SamplingParams(1.6, repetition_pena
 DRAFTERS = {
     "model": lambda: ModelDrafter(DRAFT, VOCAB),
     "ngram": lambda: NgramDrafter(1, 3),
+    "suffix": lambda: SuffixDrafter([[0, 2, 1, 3, 1, 1], [3, 1, 0]], factor=2),
+    "cascade": lambda: CascadeDrafter(NgramDrafter(2, 3), ModelDrafter(DRAFT, VOCAB)),
+    "adaptive": lambda: AdaptiveDrafter(ModelDrafter(DRAFT, VOCAB, keep_going=sure(0.5)), lambda alpha: 1000 * alpha % 4, probe=2),
     "nothing": lambda: always([]),
     "sometimes nothing": lambda: Moody(ModelDrafter(DRAFT, VOCAB), upto=lambda length: length % 3),
     "deterministic": lambda: always([3, 0, 3]),
@@ -66,6 +71,22 @@ def test_every_combination_of_parameters(params):
 @pytest.mark.parametrize("drafter", DRAFTERS)
 def test_every_drafter(drafter, params, k):
     assert_lossless(DRAFTERS[drafter](), k, params, tokens=3)
+
+
+BLOCKS = [(params, 2, 3) for params in EVERY_COMBINATION if not params.greedy] + [(REPRESENTATIVE[-1], 3, 4)]
+
+
+@pytest.mark.parametrize("params, k, tokens", BLOCKS, ids=str)
+def test_block_verification_with_every_combination_of_parameters(params, k, tokens):
+    law = generation_law(TARGET, PROMPT, ModelDrafter(DRAFT, VOCAB), k, params, tokens, verify_block)
+    assert_same_law(law, reference_generation_law(TARGET, PROMPT, params, tokens))
+
+
+@pytest.mark.parametrize("params", REPRESENTATIVE[1:], ids=str)
+@pytest.mark.parametrize("drafter", DRAFTERS)
+def test_block_verification_of_every_drafter(drafter, params):
+    law = generation_law(TARGET, PROMPT, DRAFTERS[drafter](), 2, params, 3, verify_block)
+    assert_same_law(law, reference_generation_law(TARGET, PROMPT, params, 3))
 
 
 def test_three_accepted_tokens_and_a_round_behind_them():

@@ -30,10 +30,10 @@ class PacedModel:
     def __getattr__(self, name: str):
         return getattr(self._model, name)
 
-    def __call__(self, input_ids, cache, logits_to_keep=0):
+    def __call__(self, input_ids, cache, logits_to_keep=0, mask=None):
         self.passes.append((len(cache), input_ids.shape[1]))
         self._clock.work(self._seconds(input_ids.shape[1]))
-        return self._model(input_ids, cache, logits_to_keep)
+        return self._model(input_ids, cache, logits_to_keep, mask)
 
 
 class PacedDrafter(FunctionDrafter):

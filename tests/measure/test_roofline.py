@@ -143,9 +143,9 @@ class Recording(PacedModel):
         super().__init__(model, Clock(), lambda n: 0.0)
         self.shapes: list[tuple[int, int]] = []
 
-    def __call__(self, input_ids, cache, logits_to_keep=0):
+    def __call__(self, input_ids, cache, logits_to_keep=0, mask=None):
         self.shapes.append(tuple(input_ids.shape))
-        return super().__call__(input_ids, cache, logits_to_keep)
+        return super().__call__(input_ids, cache, logits_to_keep, mask)
 
 
 def test_a_batch_of_texts_is_fed_at_once_each_with_its_context():

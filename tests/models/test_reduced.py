@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 from specdec_lab.errors import UserError
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import load_reduced
-from specdec_lab.training.draft import new_draft, save
+from specdec_lab.training.draft import WEIGHTS, new_draft, save
 from tests.support import tiny_llama
 
 WORDS = torch.tensor([3, 5, 8, 13, 21, 34, 55])
@@ -23,9 +23,13 @@ def target() -> HFModel:
     return HFModel(model, "tiny")
 
 
+def saved(target, layers, folder):
+    save({n: w for n, w in new_draft(target.model, layers).model.state_dict().items() if "embed" not in n}, WORDS, {}, folder / WEIGHTS)
+
+
 @pytest.fixture
 def folder(tmp_path, target):
-    save(new_draft(target.model, (1, 0)), WORDS, {}, tmp_path / "draft-tiny")
+    saved(target, (1, 0), tmp_path / "draft-tiny")
     return tmp_path / "draft-tiny"
 
 
@@ -66,7 +70,7 @@ def test_the_embedding_is_the_targets_own(target, folder):
 
 
 def test_a_draft_of_fewer_layers_leaves_the_target_as_it_was(target, tmp_path):
-    save(new_draft(target.model, (0,)), WORDS, {}, tmp_path / "one")
+    saved(target, (0,), tmp_path / "one")
     before = target(IDS, target.new_cache())
     assert len(load_reduced(tmp_path / "one", target).model.model.layers) == 1
     assert torch.equal(target(IDS, target.new_cache()), before)
@@ -103,7 +107,7 @@ def test_a_truncated_file(target, folder, kept):
 )
 def test_a_file_of_another_shape(target, folder, changes):
     rewrite(folder, **changes)
-    with pytest.raises(UserError, match="does not fit tiny; use it with the model it was distilled from"):
+    with pytest.raises(UserError, match="does not fit tiny; use it with the model it was trained on"):
         load_reduced(folder, target)
 
 
