@@ -27,10 +27,18 @@ console = Console()
 
 
 class DrafterName(str, Enum):
-    """The values of --drafter."""
+    """The values of --drafter: those of `drafters.ladder`, and none."""
 
     model = "model"
     ngram = "ngram"
+    suffix = "suffix"
+    cascade = "cascade"
+    early_exit = "early-exit"
+    untrained_exit = "untrained-exit"
+    medusa = "medusa"
+    medusa_tree = "medusa-tree"
+    eagle = "eagle"
+    eagle_tree = "eagle-tree"
     none = "none"
 
 
@@ -87,17 +95,13 @@ def generate(
     if k < 1 and drafter is not DrafterName.none:
         raise UserError(f"k is {k}, but a draft has at least 1 token; for plain decoding use --drafter none.")
 
-    from specdec_lab.drafters import Drafter, ModelDrafter, NgramDrafter
+    from specdec_lab.drafters.ladder import drafter as make_drafter
     from specdec_lab.engine import Stopping
     from specdec_lab.measure import compare
     from specdec_lab.models.loading import load_pair
 
     loaded = load_pair(pair, dtype.value)
-    proposer: Drafter | None = None
-    if drafter is DrafterName.model:
-        proposer = ModelDrafter(loaded.draft, loaded.target.vocab_size)
-    elif drafter is DrafterName.ngram:
-        proposer = NgramDrafter()
+    proposer = None if drafter is DrafterName.none else make_drafter(drafter.value.replace("-", " "), loaded)
     result = compare(
         loaded.target,
         loaded.encode(prompt),

@@ -4,10 +4,9 @@ A test is named after the public report. It runs one check twice: on the package
 that carries the bug, which has to fail: a check that cannot see its bug is no test.
 
 Covered elsewhere: sliding windows (transformers#47447), recurrent states (llama.cpp#20075) and a crop of more than is
-there (transformers#47720) by refusal, in tests/models and tests/engine/test_cache.py. Not in reach yet: children of a
-token tree treated as sampled (EAGLE#183, #221) come with verify/tree; batched rows that differ from single ones
-(gpt-fast#209) and left padding (transformers#46936) with batches, which tests/engine/test_loop.py sees refused; the
-loss at batch 32 (vllm#17984) with the batch model of chapter 7.
+there (transformers#47720) by refusal, in tests/models and tests/engine/test_cache.py. Not in reach yet: batched rows that
+differ from single ones (gpt-fast#209) and left padding (transformers#46936) with batches, which tests/engine/test_loop.py
+sees refused; the loss at batch 32 (vllm#17984) with the batch model of chapter 7.
 """
 
 import dataclasses
@@ -19,24 +18,29 @@ import torch
 
 from specdec_lab.drafters import Draft, ModelDrafter, NgramDrafter
 from specdec_lab.drafters import ngram as ngram_module
+from specdec_lab.drafters.eagle import EagleDrafter
 from specdec_lab.engine import Stopping, generate, stream
 from specdec_lab.engine import loop as loop_module
+from specdec_lab.engine import trees as trees_module
 from specdec_lab.errors import UserError
-from specdec_lab.models.toy import law_lm, markov_lm, scripted_lm
+from specdec_lab.models.toy import TokenCache, law_lm, markov_lm, scripted_lm
 from specdec_lab.sampling import SamplingParams, SeededRng, choices, laws
 from specdec_lab.theory.enumeration import exact_law, generation_law
-from specdec_lab.verify import residual, verify_greedy, verify_sampling
+from specdec_lab.verify import residual, tree_mask, verify_greedy, verify_sampling
+from specdec_lab.verify import tree as tree_module
 from tests.support import (
     SAMPLED,
     Moody,
     PieceTokenizer,
     ScriptedRng,
     StrictToy,
+    TreeDrafter,
     always,
     assert_same_law,
     ids,
     one_thread,  # noqa: F401
     reference_generation_law,
+    tiny_heads,
     tiny_llama,
 )
 
@@ -100,6 +104,92 @@ def test_transformers_47932_and_47961_drawn_after_top_k_but_the_raw_law_returned
 
     check(ModelDrafter)
     caught(check, RawLaw)
+
+
+def test_eagle_183_and_221_top_k_children_treated_as_sampled():
+    """The most likely children of a tree were not drawn: their law is one-hot, not the draft's."""
+
+    class AsSampled(TreeDrafter):
+        def propose(self, context, k, params, rng):
+            draft = super().propose(context, k, params, rng)
+            law = self._toy._next_logits(tuple(context.tolist())).softmax(-1)
+            return dataclasses.replace(draft, probs=law.expand(len(draft), VOCAB))
+
+    def check(drafter_class):
+        check_law(drafter_class(DRAFT, (-1, -1), "ranked"))
+
+    check(TreeDrafter)
+    caught(check, AsSampled)
+
+
+def test_siblings_drawn_without_replacement_stated_as_independent():
+    """Once the first is known the second came from what is left of the law."""
+
+    class AsIndependent(TreeDrafter):
+        def propose(self, context, k, params, rng):
+            draft = super().propose(context, k, params, rng)
+            return dataclasses.replace(draft, probs=draft.probs[:1].expand(len(draft), VOCAB))
+
+    def check(drafter_class):
+        check_law(drafter_class(DRAFT, (-1, -1, -1)))
+
+    check(TreeDrafter)
+    caught(check, AsIndependent)
+
+
+def test_the_second_sibling_tested_against_the_target_and_not_the_residual(monkeypatch):
+    def check(function):
+        monkeypatch.setattr(tree_module, "residual", function)
+        check_law(TreeDrafter(DRAFT, (-1, -1)))
+
+    check(residual)
+    caught(check, lambda p, q: p)
+
+
+def test_a_tree_whose_nodes_see_their_siblings(monkeypatch):
+    """A causal triangle over the nodes: right for a chain, and for nothing else."""
+
+    def check(function):
+        monkeypatch.setattr(trees_module, "tree_mask", function)
+        check_law(TreeDrafter(DRAFT, (-1, -1, 0, 1)))
+
+    check(tree_mask)
+    caught(check, lambda parents: torch.ones(len(parents), len(parents)).tril().bool())
+
+
+def test_a_cache_compacted_to_a_prefix_and_not_to_the_path(monkeypatch):
+    def check(select):
+        monkeypatch.setattr(TokenCache, "select", select)
+        check_law(TreeDrafter(DRAFT, (-1, -1, 0, 1)))
+
+    check(TokenCache.select)
+    caught(check, lambda self, length, rows: self.truncate(length + len(rows)))
+
+
+def test_an_eagle_that_keeps_its_guessed_states():
+    """Acceptance is all that is lost, so it shows only against a computation without a cache."""
+
+    class Keeps(EagleDrafter):
+        def commit(self, context):
+            self._pairs.truncate(min(len(self._pairs), len(context) - 1))
+            self._true = len(self._pairs)
+            self._read(context)
+
+    target, head = tiny_llama(0, vocab=5), tiny_heads(0, 5)["eagle"]
+
+    def check(drafter_class):
+        drafter, prompt, stopping = drafter_class(head), ids(1, 3, 2), Stopping(40)
+        drafts = {}
+        for record in stream(target, prompt, drafter, 3, SAMPLED, stopping, SeededRng(3)):
+            drafts[record.context_length] = drafter._last
+        text = torch.cat([prompt, ids(*stopping.tokens)])
+        fresh, cache = EagleDrafter(head), target.new_cache()
+        target(text[None, :-1], cache)
+        fresh.begin(text, cache)
+        assert torch.allclose(drafts[record.context_length], fresh._last, atol=1e-9)
+
+    check(EagleDrafter)
+    caught(check, Keeps)
 
 
 def test_vllm_9834_sampling_parameters_missing_on_the_targets_side(monkeypatch):

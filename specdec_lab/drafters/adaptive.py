@@ -48,10 +48,10 @@ def stood_and_tested(draft: Draft, emitted: list[int]) -> tuple[int, int]:
 class AdaptiveDrafter:
     """Another drafter, asked for as many tokens as are worth it at the acceptance measured in this text so far.
 
-    choose(alpha) says how many; costs measured beforehand go into it, as in
-    `AdaptiveDrafter(inner, lambda alpha: optimal_k(alpha, c=0.2, verify=curve.v))` with `theory.optimal_k`. (Costs timed while drafting
-    would give other tokens on every run.) The k asked for stays the most. Where it says 0, every `probe`-th round drafts one token
-    all the same: without a draft nothing is learnt, and it would be 0 for ever. Lossless, as past rounds alone decide.
+    choose(alpha) says how many; costs measured beforehand go into it, as with `theory.closed_forms.optimal_k` in
+    `AdaptiveDrafter(inner, lambda alpha: optimal_k(alpha, c=0.2, verify=curve.v))`. (Costs timed while drafting would give other
+    tokens on every run.) The k asked for stays the most. Where it says 0, every `probe`-th round drafts one token all the same:
+    without a draft nothing is learnt, and it would be 0 for ever. Lossless, as past rounds alone decide.
     """
 
     name = "adaptive"

@@ -125,15 +125,21 @@ def eagle(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, unrolled: in
 
     def guesses(rows: list[Row]) -> list[Tensor]:
         tokens, states = pad(corpus, rows, 0)[:, 1:].to(target.device), padded_states(corpus, rows)[:, :-1].to(labels.rows)
-        n, out, cache = tokens.shape[1], [], DynamicCache()
-        positions = torch.arange(n, device=target.device)[None]
-        for step in range(unrolled):
-            guess = head(states, tokens, cache, attention_mask=unrolled_mask(n, step).to(target.device), position_ids=positions)
-            out.append(guess)
-            states = torch.cat([states[:, :1], guess[:, :-1]], 1)
-        return out
+        return unrolled_guesses(head, states, tokens, unrolled)
 
     return Part(head, guesses, (2,) * unrolled, corpus, labels, loss)
+
+
+def unrolled_guesses(head: EagleHead, states: Tensor, tokens: Tensor, steps: int) -> list[Tensor]:
+    """What an EAGLE layer guesses from pairs `[b, n, width]` and `[b, n]`, for each of so many steps, `[b, n, width]`: in step s entry
+    t is the guess from pair t, where the state in it and in the s - 1 pairs before it were guessed in the steps before."""
+    n, out, cache = tokens.shape[1], [], DynamicCache()
+    positions = torch.arange(n, device=tokens.device)[None]
+    for step in range(steps):
+        guess = head(states, tokens, cache, attention_mask=unrolled_mask(n, step).to(states), position_ids=positions)
+        out.append(guess)
+        states = torch.cat([states[:, :1], guess[:, :-1]], 1)
+    return out
 
 
 def unrolled_mask(n: int, step: int) -> Tensor:

@@ -34,6 +34,7 @@ def lengths(run) -> list[int]:
     "parents, emitted, wanted",
     [
         (None, [9], (0, 1)),
+        (None, [5], (0, 1)),  # the last token is the target's own, whatever it is
         (None, [5, 9], (1, 2)),
         (None, [5, 6, 7, 9], (3, 3)),
         (None, [6, 6, 9], (0, 1)),  # somebody else's tokens

@@ -7,11 +7,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_lab.drafters import ModelDrafter, NgramDrafter
+from specdec_lab.drafters import AdaptiveDrafter, CascadeDrafter, ModelDrafter, NgramDrafter, SuffixDrafter
+from specdec_lab.drafters.eagle import EagleDrafter
+from specdec_lab.drafters.early_exit import EarlyExitDrafter
+from specdec_lab.drafters.medusa import MedusaDrafter
+from specdec_lab.drafters.shapes import full
 from specdec_lab.engine import Stopping, generate
+from specdec_lab.models.heads import untrained_exit
 from specdec_lab.models.toy import markov_lm
 from specdec_lab.sampling import SamplingParams
-from tests.support import SAMPLED, Moody, StrictToy, always, ids, tiny_llama
+from specdec_lab.theory.closed_forms import optimal_k
+from tests.support import SAMPLED, Moody, StrictToy, always, ids, tiny_heads, tiny_llama
 
 TOKENS = 10
 PROMPTS = [(7,), (0, 0), (1, 2, 3, 1, 2, 3), (9, 8, 9, 8, 9), tuple(range(40, 60)), (63, 5, 63)]
@@ -21,6 +27,13 @@ DRAFTERS = {
     "unlike": lambda seed: ModelDrafter(tiny_llama(seed + 1), 64),
     "ngram": lambda seed: NgramDrafter(1, 3),
     "always wrong": lambda seed: always([0, 0, 0, 0, 0, 0]),
+    "medusa tree": lambda seed: MedusaDrafter(tiny_heads(seed)["medusa"], full(3, 2, 1)),
+    "eagle": lambda seed: EagleDrafter(tiny_heads(seed)["eagle"]),
+    "eagle tree": lambda seed: EagleDrafter(tiny_heads(seed)["eagle"], full(2, 2)),
+    "early exit": lambda seed: EarlyExitDrafter(tiny_llama(seed), untrained_exit(tiny_llama(seed), 1)),
+    "suffix": lambda seed: SuffixDrafter(),
+    "cascade": lambda seed: CascadeDrafter(NgramDrafter(1, 3), ModelDrafter(tiny_llama(seed, 0.02), 64)),
+    "adaptive": lambda seed: AdaptiveDrafter(ModelDrafter(tiny_llama(seed, 0.02), 64), lambda alpha: optimal_k(alpha, 0.1)),
     "now and then": lambda seed: Moody(ModelDrafter(tiny_llama(seed, 0.02), 64), upto=lambda length: length % 4),
 }
 
@@ -47,7 +60,7 @@ def by_transformers(seed: int, prompt: tuple[int, ...], eos: int | None, penalty
     penalty=st.sampled_from([1.0, 1.3]),
     end=st.integers(0, 2 * TOKENS),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_token_by_token(drafter, seed, prompt, k, penalty, end):
     unending = by_transformers(seed, prompt, None, penalty)
     eos = unending[end] if end < TOKENS else None  # an end token inside the text, in half of the cases

@@ -16,7 +16,6 @@ from specdec_lab.training import draft as draft_module
 from specdec_lab.training import loop
 from specdec_lab.training.corpus import Corpus, frequent_tokens, read_corpus, write_hidden
 from specdec_lab.training.draft import greedy_alpha, new_draft, save, train
-from specdec_lab.training.evaluate import workload
 
 VOCAB, WIDTH, ANSWER = 50, 32, 12
 
@@ -111,11 +110,3 @@ def test_the_saved_file_is_a_draft_for_its_target(target, corpus: Corpus, tmp_pa
         whole = draft(context).logits
     assert torch.allclose(logits[..., ids], whole[..., ids], atol=0.05)
     assert torch.isinf(logits).sum(-1).unique().tolist() == [VOCAB - 40]
-
-
-@pytest.mark.parametrize(
-    ("question", "name"),
-    [("Return a JSON object", "JSON"), ("Write a Python class", "code"), ("Write a poem about", "story"), ("How do I", "explanation")],
-)
-def test_workloads_by_their_words(question: str, name: str):
-    assert workload(question) == name
