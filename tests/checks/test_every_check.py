@@ -12,18 +12,34 @@ from typing import Any
 import pytest
 
 from specdec_lab import checks
-from tests.checks import test_cache, test_roofline, test_sampling_checks, test_speedup, test_tokens_emitted, test_verify_greedy
+from tests.checks import (
+    test_cache,
+    test_distillation,
+    test_lookup,
+    test_roofline,
+    test_sampling_checks,
+    test_speedup,
+    test_tokens_emitted,
+    test_tree_mask,
+    test_verify_greedy,
+    test_zoo,
+)
 
 WRONG: dict[str, Mapping[Any, Any]] = {
     "check_arithmetic_intensity": test_roofline.WRONG_INTENSITY,
+    "check_distillation_loss": test_distillation.LOSS_WRONG,
     "check_expected_tokens": test_speedup.TOKENS_WRONG,
+    "check_lookup": test_lookup.WRONG,
     "check_optimal_k": test_speedup.OPTIMAL_WRONG,
     "check_pass_time": test_roofline.WRONG,
+    "check_repair": test_zoo.WRONG,
     "check_residual": test_sampling_checks.WRONG_RESIDUAL,
     "check_rollback": test_cache.WRONG_ROLLBACK,
     "check_speculative_round": test_cache.WRONG_ROUND,
     "check_speedup": test_speedup.SPEEDUP_WRONG,
     "check_tokens_emitted": test_tokens_emitted.WRONG,
+    "check_total_variation_loss": test_distillation.TV_WRONG,
+    "check_tree_mask": test_tree_mask.WRONG,
     "check_verify_greedy": test_verify_greedy.WRONG,
     "check_verify_sampling": test_sampling_checks.WRONG_VERIFY,
 }

@@ -1,5 +1,6 @@
 """Many drafters on many texts, on models whose passes take a known time; and what a drafter guesses along a text."""
 
+import copy
 import sys
 
 import pytest
@@ -11,12 +12,14 @@ from specdec_lab.drafters.medusa import MedusaDrafter
 from specdec_lab.drafters.shapes import full
 from specdec_lab.engine import Stopping, generate
 from specdec_lab.measure import timer
-from specdec_lab.measure.ladder import PASSES, PLAIN_STEPS, TEXTS, agreement_by_layer, climb, conditional, right_at_each_place
+from specdec_lab.measure.ladder import PASSES, PLAIN_STEPS, TEXTS, Rung, agreement_by_layer, climb, conditional, right_at_each_place
 from specdec_lab.models.heads import MedusaHeads, untrained_exit
+from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import reduced_head
 from specdec_lab.models.toy import scripted_lm
 from tests.measure.clock import Clock, PacedDrafter, PacedModel
 from tests.measure.test_compare import PROMPT, TEXT, K, spoilt, truth, v
+from tests.measure.test_workloads import comparison
 from tests.support import ids, tiny_llama
 
 OTHER = ids(4, 4, 2)
@@ -100,6 +103,11 @@ def test_little_is_timed_beside_a_run(clock):
     assert others <= PLAIN_STEPS + PASSES * lengths + prefills + warm
 
 
+def test_the_price_of_a_round_is_the_sum_of_its_three_parts():
+    rung = Rung("a", "b", comparison((0.01, 0.05, 0.07), plain=20.0))  # a pass of 50 ms, drafting 10 ms, bookkeeping 2 ms
+    assert rung.drafting == pytest.approx(0.2) and rung.round_cost == pytest.approx(20 * 0.062)
+
+
 def test_a_text_of_one_round_has_a_baseline_too(clock):
     (row,) = climb(target(clock), {"good": PacedDrafter(truth, clock, 0.004)}, {"a": PROMPT}, 8, lambda: Stopping(5))
     assert row.run.metrics.rounds == 1 and row.run.baseline_tokens_per_second == pytest.approx(25)
@@ -122,7 +130,7 @@ def test_real_models_chains_and_trees_all_write_the_targets_text():
 
 def test_the_first_text_is_there_to_be_copied_and_the_kinds_are_four():
     assert list(TEXTS) == ["edit", "code", "chat", "story"] and len(set(TEXTS.values())) == 4
-    assert TEXTS["edit"].count("Mars") >= 2
+    assert "evry" in TEXTS["edit"]
 
 
 # --- what is guessed at each place ---
@@ -169,7 +177,8 @@ def test_conditional_shares():
 
 
 def test_the_last_layer_says_what_the_target_says_and_an_exit_what_an_untrained_exit_does():
-    model, prompt = tiny_llama(0), ids(1, 2, 3, 4)
+    model, prompt = HFModel(copy.deepcopy(tiny_llama(0).model), "tiny"), ids(1, 2, 3, 4)
+    model.model.model.norm.weight.data = torch.linspace(0.1, 3, 32, dtype=torch.float64)  # a norm that matters
     text = torch.cat([prompt, ids(*generate(model, prompt, stopping=Stopping(14)).tokens)])
     first, last = agreement_by_layer(model, text, 4)
     assert last == 1.0

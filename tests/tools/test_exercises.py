@@ -119,3 +119,27 @@ def test_what_has_no_solution_cannot_be_solved(save: Save, package: Path, tmp_pa
 def test_a_package_that_does_not_parse(save: Save, package: Path):
     (package / "other.py").write_text("def double(:\n")
     assert "other.py, line 1, is not Python" in str(exercises(save(), package)[0])
+
+
+BUG = 'def double(x, by=2):\n    """Twice x."""\n    return x + by'
+MENDED = {"check": "double = check_repair(double)"}
+REPAIRS = [
+    (BUG, MENDED, None),
+    (BUG.replace("x + by", "(x + by)  # as it was found"), MENDED, None),
+    (BUG.replace("x + by", "x * by"), MENDED, "the stub of double is not the bug; make its body that of the package's buggy_double"),
+    (STUB, MENDED, "the stub of double is not the bug"),
+    (BUG.replace("Twice x", "Thrice x"), MENDED, "the stub of double is not the bug"),
+    (BUG.replace('    """Twice x."""\n', ""), MENDED, "the stub of double has no docstring"),
+    (BUG.replace("by=2", "by=3"), MENDED, "the stub is double(x, by=3)"),
+    (BUG, {}, "put `double = check_repair(double)` into the next cell"),
+    (BUG, {**MENDED, "reveal": "pass"}, "nothing reveals double"),
+    (BUG.replace("double", "doubled"), MENDED, "buggy_doubled is defined nowhere in the package"),
+]
+
+
+@pytest.mark.parametrize(("stub", "changed", "sentence"), REPAIRS)
+def test_a_repair_starts_from_the_packages_bug(save: Save, package: Path, stub: str, changed: dict, sentence: str | None):
+    (package / "bugs.py").write_text('def buggy_double(x, by=2):\n    """Twice x."""\n    return x + by\n')
+    cell = new_code_cell(stub, id="bug", metadata={"tags": ["exercise", "repair"]})
+    found = exercises(save({"stub": None, **changed}, behind="write", added=cell), package)
+    assert found == [] if sentence is None else any(sentence in finding.sentence for finding in found), found

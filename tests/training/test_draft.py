@@ -8,44 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import load_reduced
 from specdec_lab.training import draft as draft_module
 from specdec_lab.training import loop
-from specdec_lab.training.corpus import Corpus, frequent_tokens, read_corpus, write_hidden
+from specdec_lab.training.corpus import Corpus, frequent_tokens
 from specdec_lab.training.draft import greedy_alpha, new_draft, save, train
 
-VOCAB, WIDTH, ANSWER = 50, 32, 12
-
-
-@pytest.fixture(scope="module")
-def target() -> LlamaForCausalLM:
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=VOCAB, hidden_size=WIDTH, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=128, tie_word_embeddings=True, initializer_range=0.3,
-        bos_token_id=None, eos_token_id=None, pad_token_id=None,
-    )  # fmt: skip
-    return LlamaForCausalLM(config).to(torch.bfloat16).eval()
-
-
-@pytest.fixture(scope="module")
-def corpus(target, tmp_path_factory) -> Corpus:
-    """Turns of three tokens and the target's own greedy answers to them."""
-    folder = tmp_path_factory.mktemp("corpus")
-    turns = torch.randint(0, VOCAB, (240, 3), generator=torch.Generator().manual_seed(1))
-    answers = target.generate(turns, max_new_tokens=ANSWER, do_sample=False, attention_mask=torch.ones_like(turns))
-    np.savez(
-        folder / "text.npz",
-        tokens=answers.numpy().astype(np.uint16).ravel(),
-        offsets=np.arange(241, dtype=np.int64) * answers.shape[1],
-        prompt_len=np.full(240, 3, np.int32),
-        temperature=np.zeros(240, np.float32),
-    )
-    write_hidden(target, read_corpus(folder / "text.npz"), folder / "hidden.u16")
-    return read_corpus(folder / "text.npz", folder / "hidden.u16", WIDTH)
+VOCAB = 50
 
 
 def fresh(target: LlamaForCausalLM) -> LlamaForCausalLM:

@@ -1,4 +1,7 @@
-"""An exercise is the package's own function with the solution taken out: same name, same parameters, checked and revealed."""
+"""An exercise is the package's own function with the solution taken out: same name, same parameters, checked and revealed.
+
+One that is tagged `repair` besides is the package's `buggy_` function of that name, word for word, to be mended.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,11 @@ exec(compile(_source, "a learner's {name}", "exec", __future__.annotations.compi
 
 @dataclass(frozen=True)
 class Exercise:
-    """A stub, and what the chapter's later code cells do, as syntax trees."""
+    """A stub, and what the chapter's later code cells do, as syntax trees; whether the stub is a bug to be repaired."""
 
     stub: ast.FunctionDef
     later: list[ast.Module]
+    repair: bool = False
 
     @property
     def name(self) -> str:
@@ -61,8 +65,9 @@ def _findings(path: Path, package: Path) -> Iterator[Finding]:
         stubs = functions(trees[i])
         sentences = [] if stubs else ["it is tagged as an exercise and defines no function; write the stub, or remove the tag."]
         for stub in stubs:
-            exercise = Exercise(stub, trees[i + 1 :])
-            sentences += [*untouched(exercise), *same_signature(exercise, package), *checked(exercise), *revealed(exercise, trees)]
+            exercise = Exercise(stub, trees[i + 1 :], tagged(cell, "repair"))
+            begun = the_bug(exercise, package) if exercise.repair else untouched(exercise)
+            sentences += [*begun, *same_signature(exercise, package), *checked(exercise), *revealed(exercise, trees)]
         yield from (Finding(path, cell.get("id", "without id"), sentence) for sentence in sentences)
 
 
@@ -89,6 +94,20 @@ def untouched(exercise: Exercise) -> Iterator[str]:
         yield f"a solution was left in {exercise.name}; leave a docstring and `...  # your code here`."
 
 
+def the_bug(exercise: Exercise, package: Path) -> Iterator[str]:
+    """The stub is the package's bug, docstring included."""
+    name = f"buggy_{exercise.name}"
+    try:
+        bug = reference(name, package).function
+    except UserError as error:
+        yield str(error)
+        return
+    if not ast.get_docstring(exercise.stub):
+        yield f"the stub of {exercise.name} has no docstring; say what comes in and what is to come out."
+    if list(map(ast.unparse, exercise.stub.body)) != list(map(ast.unparse, bug.body)):
+        yield f"the stub of {exercise.name} is not the bug; make its body that of the package's {name}."
+
+
 def same_signature(exercise: Exercise, package: Path) -> Iterator[str]:
     try:
         wanted = parameters(reference(exercise.name, package).function)
@@ -100,11 +119,12 @@ def same_signature(exercise: Exercise, package: Path) -> Iterator[str]:
 
 
 def checked(exercise: Exercise) -> Iterator[str]:
-    """`name = check_name(name)` stands in the first later cell that uses the name."""
+    """`name = check_name(name)`, or `check_repair`, stands in the first later cell that uses the name."""
     name = exercise.name
+    call = f"{name} = check_{'repair' if exercise.repair else name}({name})"
     use = next((module for module in exercise.later if name in _names(module)), ast.Module([], []))
-    if f"{name} = check_{name}({name})" not in map(ast.unparse, use.body):
-        yield f"{name} is used unchecked, or never; put `{name} = check_{name}({name})` into the next cell."
+    if call not in map(ast.unparse, use.body):
+        yield f"{name} is used unchecked, or never; put `{call}` into the next cell."
 
 
 def revealed(exercise: Exercise, trees: list[ast.Module]) -> Iterator[str]:

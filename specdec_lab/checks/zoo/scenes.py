@@ -1,83 +1,24 @@
-"""A small situation for each bug of chapter 10, in which every way that the dice can fall is walked: the exact law of what comes out."""
+"""The scenes of chapter 10's bugs: for each kind one function, from laws to a `Scene`."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from specdec_lab.checks.residual import law, random_law, written
+from specdec_lab.checks.residual import written
 from specdec_lab.checks.stages import Finding
+from specdec_lab.checks.zoo.scene import Function, Law, Scene, as_law
 from specdec_lab.sampling import Rng
-from specdec_lab.theory.enumeration import exact_law
 from specdec_lab.verify import residual, verify_sampling
 
-Function = Callable[..., Any]
-Law = dict[Hashable, float]
-Play = Callable[[Function, Rng], tuple[Hashable, float]]
-NAMES = ("left", "ahead", "right")
+NAMES = ("left", "ahead", "right", "back")
 LEFT_AHEAD, END = ("left", "ahead"), 1
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One situation. `play(function, rng)` gives what comes out and how many drafted tokens stood; `target` is the law that is wanted."""
-
-    given: str
-    target: Law
-    play: Play
-    names: Mapping[Hashable, str]
-
-    def joint(self, function: Function) -> Law:
-        """The exact law of (what comes out, how many drafted tokens stood)."""
-        return exact_law(lambda rng: self.play(function, _Fair(rng)))
-
-    def named(self, law: Law) -> dict[str, float]:
-        """A law under the names of its outcomes; those that neither it nor the target knows are left out."""
-        return {name: law.get(outcome, 0.0) for outcome, name in self.names.items()}
-
-
-class _Fair:
-    """The course's rng scales a law that does not sum to 1 before it draws; so does this one."""
-
-    def __init__(self, rng: Rng) -> None:
-        self._rng, self.uniform = rng, rng.uniform
-
-    def __repr__(self) -> str:
-        return "rng"
-
-    def draw(self, law: Tensor) -> int:
-        if not isinstance(law, Tensor) or law.dim() != 1:
-            raise TypeError(f"rng.draw takes a law, a tensor [vocab], and was given {law!r}")
-        total = float(law.sum())
-        if not 0.0 < total < float("inf"):
-            raise ValueError(f"rng.draw was given weights that sum to {total}")
-        return self._rng.draw(law / total)
-
-
-def outcomes(joint: Law) -> Law:
-    """The law of what comes out."""
-    law: Law = {}
-    for (out, _), chance in joint.items():  # type: ignore[misc]
-        law[out] = law.get(out, 0.0) + chance
-    return law
-
-
-def stood(joint: Law) -> float:
-    """Drafted tokens that stand, on average."""
-    return sum(count * chance for (_, count), chance in joint.items())  # type: ignore[misc]
-
-
-def as_law(value: Any, vocab: int, name: str) -> Tensor:
-    """What was stated as a law `[vocab]`. It has to be one in form; in substance it may be wrong."""
-    if not isinstance(value, Tensor) or value.shape != (vocab,):
-        shape = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
-        raise Finding(f"{name} has to be a tensor [vocab] = [{vocab}], and is {shape}.")
-    return value.double()
+DELIBERATE = (ArithmeticError, AssertionError, RuntimeError, ValueError)  # how one refuses to go on; a UserError is a ValueError
 
 
 def _single(values: Tensor) -> dict[Hashable, float]:
@@ -96,14 +37,30 @@ def _test(token: int, stated: Tensor, p: Tensor, rng: Rng) -> tuple[int, int]:
 
 
 def _proposal(answer: Any, vocab: int) -> tuple[int, Tensor]:
+    token, stated = _pair(answer, "token, law")
+    return _token(token, vocab), as_law(stated, vocab, "The law that it states")
+
+
+def _pair(answer: Any, wanted: str) -> tuple[Any, Any]:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Finding(f"It returns {answer!r}, but a pair is wanted: {wanted}.")
+    return answer[0], answer[1]
+
+
+def _number(value: Any) -> int:
     try:
-        token, stated = answer
-        token = int(token)
+        number = int(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise Finding(f"It returns {answer!r}, but a pair is wanted: token, law.") from error
-    if not 0 <= token < vocab:
+        raise Finding(f"It returns {value!r} where a whole number is wanted.") from error
+    if number != value:
+        raise Finding(f"It returns {value!r} where a whole number is wanted.")
+    return number
+
+
+def _token(value: Any, vocab: int) -> int:
+    if not 0 <= (token := _number(value)) < vocab:
         raise Finding(f"It returns the token {token}, which is none of the {vocab}.")
-    return token, as_law(stated, vocab, "The law that it states")
+    return token
 
 
 # --- what the draft says about itself ---
@@ -134,13 +91,13 @@ def top_k(p: Tensor, q: Tensor, k: int) -> Scene:
 
 def temperature(p: Tensor, q: Tensor, t: float) -> Scene:
     def play(function: Function, rng: Rng) -> tuple[int, int]:
-        answer = function(p.log(), q.log(), t)
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            raise Finding(f"It returns {answer!r}, but a pair is wanted: p, q.")
+        answer = _pair(function(p.log(), q.log(), t), "p, q")
         ours, theirs = (as_law(value, len(p), name) for value, name in zip(answer, "pq", strict=True))
         for name, value in (("p", ours), ("q", theirs)):
             if not torch.isclose(value.sum(), torch.tensor(1.0, dtype=torch.float64), atol=1e-6):
                 raise Finding(f"{name} sums to {float(value.sum()):.4g}, so it is no law. Divide the logits, before the softmax.")
+        if torch.equal(ours, theirs) and not torch.equal(p, q):
+            raise Finding("p and q are one and the same law. q is the draft's: make it of the draft's logits.")
         return _test(rng.draw(theirs), theirs, ours, rng)
 
     wanted = (p.log() / t).softmax(-1)
@@ -179,14 +136,10 @@ def run_of_two(pair: Pair, k: int = 2) -> Scene:
         for _ in range(k):
             text.append(rng.draw(pair.q[1 + text[-1] if text else 0]))
         rows = [0, *(1 + token for token in text)]
-        answer = function(pair.p[rows], pair.q[rows[:-1]], torch.tensor(text), rng)
-        try:
-            accepted, token = (int(value) for value in answer)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise Finding(f"It returns {answer!r}, but a pair is wanted: accepted, next token.") from error
-        if not 0 <= accepted <= k:
+        answer = _pair(function(pair.p[rows], pair.q[rows[:-1]], torch.tensor(text), rng), "accepted, next token")
+        if not 0 <= (accepted := _number(answer[0])) <= k:
             raise Finding(f"It accepts {accepted} of {k} drafted tokens.")
-        out = [*text[:accepted], token]
+        out = [*text[:accepted], _token(answer[1], 2)]
         if len(out) < 2:
             out.append(rng.draw(pair.p[1 + out[-1]]))
         return tuple(out[:2]), accepted
@@ -219,11 +172,12 @@ def presence(p: Tensor, q: Tensor, context: tuple[int, ...], penalty: float, k: 
         return tuple(out), accepted
 
     target: Law = {}
-    for text in itertools.product(range(len(p)), repeat=k + 1):
+    texts = list(itertools.product(range(len(p)), repeat=k + 1))
+    for text in texts:
         target[text] = 1.0
         for i, token in enumerate(text):
             target[text] *= float(after((*context, *text[:i]))[token])
-    names: dict[Hashable, str] = {text: " ".join(NAMES[token] for token in text) for text in target}
+    names: dict[Hashable, str] = {text: " ".join(NAMES[token] for token in text) for text in texts}
     said = ", ".join(NAMES[token] for token in context) or "nothing"
     given = f"With {written(p, q)}, penalty {penalty:g}, a text that holds {said}, and a draft of {k},"
     return Scene(given, target, play, names)
@@ -231,14 +185,8 @@ def presence(p: Tensor, q: Tensor, context: tuple[int, ...], penalty: float, k: 
 
 def children(p: Tensor, q: Tensor, width: int) -> Scene:
     def play(function: Function, rng: Rng) -> tuple[int, int]:
-        answer = function(p.clone(), q.clone(), q.topk(width).indices, rng)
-        try:
-            stands, token = (int(value) for value in answer)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise Finding(f"It returns {answer!r}, but a pair is wanted: whether a child stands, token.") from error
-        if not 0 <= token < len(p):
-            raise Finding(f"It returns the token {token}, which is none of the {len(p)}.")
-        return token, int(bool(stands))
+        stands, token = _pair(function(p, q, q.topk(width).indices, rng), "whether a child stands, token")
+        return _token(token, len(p)), int(bool(stands))
 
     given = f"With {written(p, q)}, and the {width} likeliest tokens of q as children"
     return Scene(given, _single(p), play, _names())
@@ -254,18 +202,20 @@ def ending(p: Tensor, q: Tensor, k: int) -> Scene:
         draft = torch.tensor([rng.draw(q) for _ in range(k)])
         accepted, token = verify_sampling(p.expand(k + 1, -1), q.expand(k, -1), draft, rng)
         run = [*draft[:accepted].tolist(), token]
-        answer = function([*run], END)
-        try:
-            kept, ended = [int(x) for x in answer[0]], bool(answer[1])
-        except (TypeError, ValueError, IndexError) as error:
-            raise Finding(f"It returns {answer!r}, but a pair is wanted: the tokens kept, whether the text has ended.") from error
+        answer, wanted = function(run, END), "the tokens kept, whether the text has ended"
+        tokens, ended = _pair(answer, wanted)
+        if not isinstance(tokens, (list, tuple)):
+            raise Finding(f"It returns {answer!r}, but a pair is wanted: {wanted}.")
+        kept = [_token(token, 2) for token in tokens]
+        at_once = len(kept)
         while not ended and len(kept) < k + 1:
             kept.append(rng.draw(p))
             ended = kept[-1] == END
-        return tuple(kept[: k + 1]), 0
+        return tuple(kept[: k + 1]), at_once
 
     stop, go = float(p[END]), float(p[0])
-    target: Law = {(*[0] * i, END): go**i * stop for i in range(k + 1)} | {(0,) * (k + 1): go ** (k + 1)}
+    target: Law = {(*[0] * i, END): go**i * stop for i in range(k + 1)}
+    target[(0,) * (k + 1)] = go ** (k + 1)
     texts = [text for n in range(k + 2) for text in itertools.product((0, END), repeat=n)]
     names: dict[Hashable, str] = {text: " ".join(("left", "END")[token] for token in text) or "(nothing)" for text in texts}
     given = f"With p = ({p[0]:.2g}, {p[1]:.2g}), q = ({q[0]:.2g}, {q[1]:.2g}) for (left, END) and a draft of {k},"
@@ -274,17 +224,13 @@ def ending(p: Tensor, q: Tensor, k: int) -> Scene:
 
 def hand_draw(weights: Tensor) -> Scene:
     def play(function: Function, rng: Rng) -> tuple[str | int, int]:
-        if healthy:
-            token = function(weights, rng)
-        else:
-            try:
-                token = function(weights, rng)
-            except (ArithmeticError, ValueError, RuntimeError, AssertionError):  # a UserError is a ValueError
-                return "error", 0
         try:
-            return int(token), 0
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise Finding(f"It returns {token!r}, but a token is wanted.") from error
+            token = function(weights, rng)
+        except Exception as error:
+            if healthy or not isinstance(error.__cause__ or error, DELIBERATE):
+                raise
+            return "error", 0
+        return _number(token), 0
 
     total = float(weights.sum())
     healthy = 0 < total < float("inf")
@@ -297,17 +243,15 @@ def to_the_end(k: int, wanted: int, alpha: float) -> Scene:
     """Rounds until at least `wanted` tokens are written; each drafted token that is tested stands with probability alpha."""
 
     def play(function: Function, rng: Rng) -> tuple[int, float]:
-        written, rounds, drafted = 0, 0, 0
+        written, rounds = 0, 0
         while written < wanted:
-            n = function(k, written, wanted)
-            if isinstance(n, bool) or int(n) != n:
-                raise Finding(f"With k = {k}, {written} written and {wanted} wanted it returns {n!r}, but a whole number is wanted.")
+            n = _number(function(k, written, wanted))
             if not 0 <= n <= k:
                 raise Finding(f"With k = {k}, {written} written and {wanted} wanted it asks for {n} tokens; 0 to {k} can be drafted.")
             stand = 0
             while stand < n and rng.uniform() < alpha:
                 stand += 1
-            written, rounds, drafted = written + stand + 1, rounds + 1, drafted + int(n)
+            written, rounds = written + stand + 1, rounds + 1
         return written, -float(rounds)
 
     names: dict[Hashable, str] = {n: f"{n} tokens" for n in range(wanted, wanted + k + 1)}
@@ -335,6 +279,3 @@ def positive_law(generator: torch.Generator, vocab: int = 3) -> Tensor:
 def random_pair(generator: torch.Generator) -> Pair:
     rows = [positive_law(generator, 2) for _ in range(6)]
     return Pair(torch.stack(rows[:3]), torch.stack(rows[3:]))
-
-
-__all__ = ["Scene", "law", "random_law"]

@@ -1,4 +1,4 @@
-"""The repairs of chapter 10's bugs: what each small function of `zoo_bugs` should have been."""
+"""The repairs of chapter 10's bugs: what each small function of `bugs` should have been."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def verify_run(p: Tensor, q: Tensor, draft: Tensor, rng: Rng) -> tuple[int, int]
     return accepted, rng.draw(residual(p[accepted], q[accepted]))
 
 
-def penalised(logits: Tensor, context: Tensor, draft: Tensor, penalty: float) -> Tensor:
+def presence_penalised(logits: Tensor, context: Tensor, draft: Tensor, penalty: float) -> Tensor:
     """logits `[k + 1, vocab]` less `penalty` for each token that the text of the row holds: context `[n]` and `draft[:i]`."""
     rows = logits.clone()
     for i in range(len(rows)):
