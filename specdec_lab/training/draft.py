@@ -14,19 +14,18 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 import typer
 from safetensors.torch import save_file
+from torch import Tensor
 from transformers import AutoModelForCausalLM, LlamaForCausalLM
 
 from specdec_lab.models.embedded import embedded_model
 from specdec_lab.models.registry import EMBEDDED
 from specdec_lab.training.corpus import Corpus, Row, frequent_tokens, pad, read_corpus, write_hidden
-from specdec_lab.training.loop import fit
-from specdec_lab.training.losses import distillation_loss
+from specdec_lab.training.part import Labels, Part, train
 
 LAYERS = (0, 29)
 TRAINED = 8192  # tokens the loss is taken over, the most frequent ones
@@ -46,53 +45,14 @@ def new_draft(target: LlamaForCausalLM, layers: tuple[int, ...]) -> LlamaForCaus
     return draft
 
 
-def loss_on(draft, head: torch.Tensor, corpus: Corpus, rows: list[Row]) -> torch.Tensor:
-    """The distillation loss over the reduced vocabulary `head` `[v, width]`: the mean over all positions that predict a token
-    of an answer."""
-    assert corpus.hidden is not None
-    with torch.autocast("cpu", torch.bfloat16):
-        states = draft.model(pad(corpus, rows, 0), use_cache=False).last_hidden_state
-        states = torch.cat([states[i, row.answer - 1 : row.length - 1] for i, row in enumerate(rows)])
-        wanted = np.concatenate([corpus.hidden[row.start + row.answer - 1 : row.start + row.length - 1] for row in rows])
-        with torch.no_grad():
-            p = F.linear(torch.from_numpy(wanted).view(torch.bfloat16), head).float()
-        q = F.linear(states, head).float()
-    return distillation_loss(q, p)
+def draft_part(target: LlamaForCausalLM, corpus: Corpus, labels: Labels, layers: tuple[int, ...] = LAYERS) -> Part:
+    draft: Any = new_draft(target, layers)
+    draft.to(target.device)
 
+    def guesses(rows: list[Row]) -> list[Tensor]:
+        return [draft.model(pad(corpus, rows, 0).to(target.device), use_cache=False).last_hidden_state]
 
-@torch.no_grad()
-def greedy_alpha(draft, head: torch.Tensor, ids: torch.Tensor, corpus: Corpus, rows: list[Row]) -> float:
-    """Share of the target's own greedy answer tokens that the draft, given what precedes, says too."""
-    hits = total = 0
-    for row in rows:
-        with torch.autocast("cpu", torch.bfloat16):
-            states = draft.model(pad(corpus, [row], 0), use_cache=False).last_hidden_state[0]
-            said = ids[F.linear(states[row.answer - 1 : row.length - 1], head).argmax(-1)]
-        meant = torch.from_numpy(corpus.tokens[row.start + row.answer : row.start + row.length].astype(np.int64))
-        hits, total = hits + int((said == meant).sum()), total + len(meant)
-    return hits / total
-
-
-def train(
-    target, corpus: Corpus, steps: int, seed: int, peak: float, checkpoint: Path, layers: tuple[int, ...] = LAYERS
-) -> tuple[LlamaForCausalLM, torch.Tensor]:
-    """Train for `steps` batches of 16 rows; resumes from `checkpoint`."""
-    ids = frequent_tokens(corpus, TRAINED, target.config.vocab_size)
-    draft = new_draft(target.float(), layers)
-    head = target.model.embed_tokens.weight.detach()[ids].to(torch.bfloat16)
-    probe = corpus.held_out_greedy()[:40]
-    for progress in fit(
-        draft,
-        lambda rows: loss_on(draft, head, corpus, rows),
-        lambda: greedy_alpha(draft, head, ids, corpus, probe),
-        corpus.training(),
-        steps,
-        seed,
-        peak,
-        checkpoint,
-    ):
-        print(progress, flush=True)
-    return draft, ids
+    return Part(draft, guesses, (1,), corpus, labels)
 
 
 def save(weights: dict[str, torch.Tensor], ids: torch.Tensor, card: dict, file: Path) -> None:
@@ -112,7 +72,10 @@ def main(data: Path, work: Path, out: Path, model: Path | None = None, steps: in
     if not hidden.exists():
         write_hidden(target, read_corpus(data), hidden)
     corpus = read_corpus(data, hidden, target.config.hidden_size)
-    draft, _ = train(target, corpus, steps, seed, peak, work / "draft.ckpt")
+    labels = Labels(target, frequent_tokens(corpus, TRAINED, target.config.vocab_size))
+    part = draft_part(target.float(), corpus, labels)
+    for progress in train(part, corpus, steps, seed, peak, work / "draft.ckpt"):
+        print(progress, flush=True)
     card = {
         "target": EMBEDDED,
         "layers_started_from": list(LAYERS),
@@ -123,7 +86,7 @@ def main(data: Path, work: Path, out: Path, model: Path | None = None, steps: in
         "held_out": f"{len(corpus.held_out_greedy())} turns that the target answered at temperature 0",
         "trained": f"{date.today()}, python -m specdec_lab.training.draft {data.name} WORK OUT",
     }
-    kept = {n: w for n, w in draft.model.state_dict().items() if "embed" not in n}
+    kept = {n.removeprefix("model."): w for n, w in part.module.state_dict().items() if n.startswith("model.") and "embed" not in n}
     save(kept, frequent_tokens(corpus, KEPT, target.config.vocab_size), card, out / WEIGHTS)
 
 

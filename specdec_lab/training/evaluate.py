@@ -33,7 +33,8 @@ from specdec_lab.models.heads import EAGLE, EXIT, MEDUSA, load_eagle, load_exit,
 from specdec_lab.models.loading import LoadedPair, load_pair
 from specdec_lab.models.registry import COURSE_DRAFT
 from specdec_lab.training.corpus import Corpus, Row, read_corpus
-from specdec_lab.training.heads import states_of, unrolled_guesses
+from specdec_lab.training.heads import unrolled_guesses
+from specdec_lab.training.part import states_of
 
 K = 4
 RANKS = 6

@@ -12,9 +12,10 @@ from specdec_lab.drafters.eagle import EagleDrafter
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import reduced_head
 from specdec_lab.training.corpus import Corpus, Row
-from specdec_lab.training.heads import Labels, Loss, Part, eagle, in_answer, states_of
+from specdec_lab.training.heads import eagle
 from specdec_lab.training.loop import Progress, fit
 from specdec_lab.training.losses import distillation_loss
+from specdec_lab.training.part import Labels, Loss, Part, in_answer, states_of
 
 ROWS = 4  # a step
 PEAK = 2e-3  # learning rate

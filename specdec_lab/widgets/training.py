@@ -84,7 +84,7 @@ def compared_figure(title: str, found: Mapping[str, tuple[float, float]]) -> go.
             textposition="outside",
             marker={"color": colour, "pattern": {"shape": pattern}},
         )
-    out.update_layout(barmode="group")
+    out.update_layout(barmode="group", height=460, legend={"y": -0.35})
     out.update_yaxes(range=[0, max(0.5, 1.2 * max(share for pair in found.values() for share in pair))])
     return out
 

@@ -14,16 +14,17 @@ from specdec_lab.engine import Generation
 from specdec_lab.engine.stopping import Decoder
 from specdec_lab.widgets.palette import COLOURS, tint
 
-WIDE, HIGH, STEP_X, STEP_Y = 122, 26, 152, 36  # a box, and from one to the next, in pixels
-LONGEST = 11  # letters of a token that fit a box
-MARKS = {"accepted": "✓", "rejected": "✗", "never tested": "·"}
+WIDE, HIGH, STEP_X, STEP_Y = 114, 26, 140, 36  # a box, and from one to the next, in pixels
+LONGEST = 10  # letters of a token that fit a box
+MARKS = {"accepted": "✓ ", "rejected": "✗ ", "never tested": "· ", "drafted": ""}
 LEGEND = "✓ stood &nbsp; ✗ tested, and failed &nbsp; · never tested: behind a failure, or beside one that stood"
 
 
-def tree_view(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int] = (), mask: Any = None) -> HTML:
+def tree_view(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int] | None = None, mask: Any = None) -> HTML:
     """A tree from the context's `last` token on, with the nodes that stood, and beside it the mask `[m, m]`: row i is what i sees.
 
-    words: the m drafted tokens. path: the accepted nodes, from the root down. mask: as `verify.tree_mask` or a learner's own gives it.
+    words: the m drafted tokens. path: the accepted nodes, from the root down; None before the verdict. mask: as
+    `verify.tree_mask` or a learner's own gives it.
     """
     return HTML(_view(last, words, parents, path, mask))
 
@@ -63,8 +64,10 @@ def tree_player(generation: Generation, decoder: Decoder, mask: Callable[[tuple[
     return widgets.VBox([widgets.HBox([back, forward, number]), view])
 
 
-def statuses(parents: Sequence[int], path: Sequence[int]) -> list[str]:
-    """For each node what became of it; siblings are tested in their order, until one stands."""
+def statuses(parents: Sequence[int], path: Sequence[int] | None) -> list[str]:
+    """For each node what became of it; siblings are tested in their order, until one stands. `drafted` before the verdict."""
+    if path is None:
+        return ["drafted"] * len(parents)
     found = ["never tested"] * len(parents)
     for here in (-1, *path):
         for node in (i for i, parent in enumerate(parents) if parent == here):
@@ -74,15 +77,16 @@ def statuses(parents: Sequence[int], path: Sequence[int]) -> list[str]:
     return found
 
 
-def _view(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int], mask: Any) -> str:
+def _view(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int] | None, mask: Any) -> str:
     beside = "" if mask is None else f"<div>{_mask_table(words, mask)}</div>"
+    legend = "" if path is None else f"<p>{LEGEND}</p>"
     return (
         f'<div style="display:flex;gap:28px;align-items:flex-start;flex-wrap:wrap;max-width:1000px">'
-        f"<div>{_drawing(last, words, parents, path)}<p>{LEGEND}</p></div>{beside}</div>"
+        f"<div>{_drawing(last, words, parents, path)}{legend}</div>{beside}</div>"
     )
 
 
-def _drawing(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int]) -> str:
+def _drawing(last: str, words: Sequence[str], parents: Sequence[int], path: Sequence[int] | None) -> str:
     rows, deep, status = _rows(parents), [0, *depths(parents)], statuses(parents, path)
     edges, boxes = "", _box(last, 0, rows[-1], "", "context")
     for i, parent in enumerate(parents):
@@ -90,9 +94,9 @@ def _drawing(last: str, words: Sequence[str], parents: Sequence[int], path: Sequ
         y1, y2 = (rows[node] * STEP_Y + HIGH / 2 + 2 for node in (parent, i))
         thick = 5 if status[i] == "accepted" else 1.5
         edges += f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" stroke-width="{thick}"/>'
-        boxes += _box(words[i], deep[i + 1], rows[i], f"{i} {MARKS[status[i]]} ", status[i])
+        boxes += _box(words[i], deep[i + 1], rows[i], f"{i} {MARKS[status[i]]}", status[i])
     width, height = max(deep) * STEP_X + WIDE + 6, (max(rows.values()) + 1) * STEP_Y
-    said = f"A tree of {len(parents)} nodes, of which {len(path)} stood"
+    said = f"A tree of {len(parents)} nodes" + ("" if path is None else f", of which {len(path)} stood")
     return (
         f'<svg role="img" aria-label="{said}" width="{width}" height="{height:.0f}" viewBox="-3 0 {width} {height:.0f}" '
         f'style="max-width:100%">{edges}{boxes}</svg>'
@@ -130,7 +134,7 @@ def _box(word: str, depth: int, row: float, before: str, status: str) -> str:
     size = f'width="{WIDE}" height="{HIGH}" rx="4"'
     return (
         f'<g><title>{escape(repr(word))}: {status}</title><rect x="{x}" y="{y}" {size} fill="{fill}" {stroke}/>'
-        f'<text x="{x + 7}" y="{y + 17}" font-family="monospace" font-size="13" fill="currentColor" xml:space="preserve">'
+        f'<text x="{x + 7}" y="{y + 17}" font-family="monospace" font-size="12" fill="currentColor" xml:space="preserve">'
         f"{escape(before + text)}</text></g>"
     )
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 from transformers import LlamaForCausalLM
 
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.reduced import load_reduced
 from specdec_lab.training import draft as draft_module
-from specdec_lab.training import loop
 from specdec_lab.training.corpus import Corpus, frequent_tokens
-from specdec_lab.training.draft import greedy_alpha, new_draft, save, train
+from specdec_lab.training.draft import draft_part, new_draft, save
+from specdec_lab.training.part import Labels, train
 
 VOCAB = 50
 
@@ -40,35 +38,13 @@ def test_hidden_states_give_the_targets_logits(target, corpus: Corpus):
         assert torch.allclose(stored @ target.model.embed_tokens.weight.T, target(ids[None]).logits[0], atol=0.1)
 
 
-def test_training_teaches_the_draft_the_targets_answers(target, corpus: Corpus, tmp_path: Path):
+def test_training_teaches_the_draft_the_targets_answers(target, corpus: Corpus):
     whole = fresh(target)
-    ids = frequent_tokens(corpus, 40, VOCAB)
-    head = target.model.embed_tokens.weight.detach()[ids]
-    before = greedy_alpha(new_draft(whole, (0, 3)).eval(), head, ids, corpus, corpus.training()[:60])
-    draft, ids = train(whole, corpus, 300, 0, 3e-3, tmp_path / "a.ckpt", layers=(0, 3))
-    head = target.model.embed_tokens.weight.detach()[ids]
-    after = greedy_alpha(draft, head, ids, corpus, corpus.training()[:60])
-    assert after > before + 0.15, (before, after)
-
-
-def test_an_interrupted_training_goes_on_where_it_stopped(target, corpus: Corpus, tmp_path: Path, monkeypatch):
-    through, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "through.ckpt", layers=(0, 3))
-    monkeypatch.setattr(draft_module, "fit", partial(loop.fit, every=5))
-    steps = iter(range(1, 100))
-    original = draft_module.loss_on
-
-    def dies_at_eight(*args):
-        if next(steps) == 8:
-            raise KeyboardInterrupt
-        return original(*args)
-
-    monkeypatch.setattr(draft_module, "loss_on", dies_at_eight)
-    with pytest.raises(KeyboardInterrupt):
-        train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
-    monkeypatch.setattr(draft_module, "loss_on", original)
-    resumed, _ = train(fresh(target), corpus, 12, 0, 1e-3, tmp_path / "cut.ckpt", layers=(0, 3))
-    for a, b in zip(through.model.layers.parameters(), resumed.model.layers.parameters(), strict=True):
-        assert torch.equal(a, b)
+    labels = Labels(whole, frequent_tokens(corpus, 40, VOCAB))
+    part, rows = draft_part(whole.float(), corpus, labels, (0, 3)), corpus.training()[:60]
+    before = part.alphas(rows)[0]
+    list(train(part, corpus, 300, 0, 3e-3, None))
+    assert part.alphas(rows)[0] > before + 0.15
 
 
 def test_the_saved_file_is_a_draft_for_its_target(target, corpus: Corpus, tmp_path: Path):

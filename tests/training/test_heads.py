@@ -16,14 +16,18 @@ from specdec_lab.engine import Stopping, generate
 from specdec_lab.models.heads import load_eagle, load_exit, load_medusa
 from specdec_lab.models.hf import HFModel
 from specdec_lab.training import heads
+from specdec_lab.training import part as part_module
 from specdec_lab.training.corpus import Corpus
-from specdec_lab.training.heads import Labels, main, train, unroll, unrolled_mask
+from specdec_lab.training.draft import draft_part
+from specdec_lab.training.heads import main, unroll, unrolled_mask
+from specdec_lab.training.part import Labels, train
 
 PARTS = {
     "medusa": partial(heads.medusa, inner=32),
     "eagle": partial(heads.eagle, unrolled=1),
     "exit": partial(heads.early_exit, layer=2),
 }
+WITH_DRAFT = PARTS | {"draft": partial(draft_part, layers=(0, 3))}
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +55,7 @@ def fresh(target) -> LlamaForCausalLM:
 def part_of(name: str, target, corpus: Corpus):
     torch.manual_seed(0)
     whole = fresh(target)
-    return PARTS[name](whole, corpus, Labels(whole, torch.arange(50)))
+    return WITH_DRAFT[name](whole.float(), corpus, Labels(whole, torch.arange(50)))
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -89,9 +93,9 @@ def test_a_step_sees_its_own_guesses_and_the_truth_before_them():
     assert torch.equal(unrolled_mask(5, 0)[0, 0] == 0, torch.ones(5, 5).tril().bool())
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", WITH_DRAFT)
 def test_an_interrupted_training_goes_on_where_it_stopped(name, target, corpus: Corpus, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(heads, "fit", partial(heads.fit, every=4))
+    monkeypatch.setattr(part_module, "fit", partial(part_module.fit, every=4))
 
     def trained(checkpoint, stop=None):
         part = part_of(name, target, corpus)

@@ -11,7 +11,7 @@ from specdec_lab.engine import Stopping, generate
 from specdec_lab.models.hf import HFModel
 from specdec_lab.training import own_text
 from specdec_lab.training.corpus import Corpus, read_corpus
-from specdec_lab.training.heads import states_of
+from specdec_lab.training.part import states_of
 
 VOCAB, TOKENS = 60, 12
 PROMPTS = [torch.tensor(ids) for ids in ([1, 2, 3], [4, 5], [6, 7, 8, 9, 10], [11, 12, 13], [14], [15, 16, 17, 18])]
