@@ -29,7 +29,7 @@ TEXTS = {
     "chat": WORKLOADS["chat"][1],
     "story": WORKLOADS["story"][1],
 }
-PLAIN_STEPS, PASSES = 5, 3  # what is timed beside a run: so many plain steps, and so many bare passes of each length it needs
+PLAIN_STEPS, PASSES = 4, 2  # what is timed beside a run: so many plain steps, and so many bare passes of each length it needs
 
 
 @dataclass(frozen=True)
