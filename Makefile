@@ -49,7 +49,7 @@ lint: setup
 
 # Every chapter, top to bottom, on two cores: no more memory and time than a learner may be supposed to have.
 course: setup
-	$(BIN)/python -m tools.notebooks execute --cells --limit-gib 6 --limit-seconds 360 notebooks/*.ipynb
+	$(BIN)/python -m tools.notebooks execute --cells --limit-gib 6 --limit-seconds 720 notebooks/*.ipynb
 
 demo: setup
 	$(BIN)/specdec-lab generate --max-new-tokens 96 --repeats 3 \

@@ -135,17 +135,26 @@ def summary(found: list[list[int]]) -> dict[str, Any]:
 
 @torch.inference_mode()
 def alphas(pair: LoadedPair, corpus: Corpus, read: Callable[[Tensor, Tensor], Ranks]) -> dict[str, Any]:
-    """By workload and over all: the summary of rounds over the held-out answers; and how often the right token has each rank."""
+    """Over the held-out answers, by workload and over all: the summary of rounds; how often each drafted token is right, from wherever
+    it is drafted (rounds begin where the last guess failed, at the harder places); how often the right token has each rank in rounds."""
     found: defaultdict[str, list[list[int]]] = defaultdict(list)
+    right: list[list[bool]] = [[] for _ in range(K)]
     for row in tqdm(corpus.held_out_greedy()):
         ids = torch.from_numpy(corpus.tokens[row.start : row.start + row.length].astype("int64"))
         turn = str(pair.tokenizer.decode(ids[: row.answer].tolist()))
-        outcome = list(rounds(read(ids, states_of(corpus, row).to(pair.target.model.dtype)), row))
+        rank = read(ids, states_of(corpus, row).to(pair.target.model.dtype))
+        outcome = list(rounds(rank, row))
+        for j, shares in enumerate(right):
+            shares += [rank(n, j) == 0 for n in range(row.answer, row.length - j)]
         for name in ("all", workload(turn.split("<|im_start|>user\n")[-1])):
             found[name] += outcome
     tested = [[ranks[i] for ranks in found["all"] if len(ranks) > i] for i in range(K)]
     accuracy = [[round(float(np.mean([r == rank for r in at])), 3) for rank in range(RANKS)] for at in tested if at]
-    return {"held_out_rounds_of_4": {name: summary(ranks) for name, ranks in sorted(found.items())}, "rank_accuracy": accuracy}
+    return {
+        "held_out_rounds_of_4": {name: summary(ranks) for name, ranks in sorted(found.items())},
+        "right_at_any_place": [round(float(np.mean(shares)), 3) for shares in right],
+        "rank_accuracy": accuracy,
+    }
 
 
 def cost_ratio(dtype: str, names: tuple[str, ...], texts: int = 4, tokens: int = 48) -> dict[str, float]:
