@@ -152,7 +152,7 @@ def alphas(pair: LoadedPair, corpus: Corpus, read: Callable[[Tensor, Tensor], Ra
     accuracy = [[round(float(np.mean([r == rank for r in at])), 3) for rank in range(RANKS)] for at in tested if at]
     return {
         "held_out_rounds_of_4": {name: summary(ranks) for name, ranks in sorted(found.items())},
-        "right_at_any_place": [round(float(np.mean(shares)), 3) for shares in right],
+        "right_at_any_place": [round(float(np.mean(shares)), 3) for shares in right if shares],
         "rank_accuracy": accuracy,
     }
 
