@@ -128,7 +128,7 @@ LOSS_WRONG = {
     "no logarithm": (with_kl(lambda d, t: -0.5 * d.softmax(-1).gather(1, t.argmax(-1)[:, None]).mean()), "Cross-entropy is -log q"),
     "two things at once": (lambda d, t: reverse_kl(d, t) + cross_entropy(d, t), "The cross-entropy counts half"),
     "a float": (lambda d, t: distillation_loss(d, t).item(), "a tensor is wanted"),
-    "no way back": (lambda d, t: torch.tensor(float(distillation_loss(d, t))), "cannot follow back"),
+    "no way back": (lambda d, t: torch.tensor(distillation_loss(d, t).item()), "cannot follow back"),
     "half detached": (half_detached, "the slope is not"),
     "another slope": (slope_of_reverse, "the slope is not"),
     "rounded to nothing": (softmax_then_log, "as softmax(-1).log() does"),
