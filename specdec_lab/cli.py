@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from enum import Enum
-from typing import Annotated, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,6 +14,11 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from specdec_lab.errors import UserError
+
+if TYPE_CHECKING:
+    from specdec_lab.engine import Generation
+    from specdec_lab.models.loading import LoadedPair
+    from specdec_lab.sampling import SamplingParams
 
 app = typer.Typer(
     help="Speculative decoding on this machine: with and without a draft, predicted and measured.",
@@ -85,6 +91,7 @@ def generate(
     pair: Annotated[str, typer.Option(help="A pair of `specdec-lab models list`.")] = "auto",
     dtype: Annotated[DType, typer.Option(help="auto is fp32 on a CPU.")] = DType.auto,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page in which every token says who wrote it and how likely it was.")] = None,
 ) -> None:
     """Generate with and without a draft; show who wrote each token, and predicted against measured speedup."""
     from specdec_lab.sampling import SamplingParams
@@ -112,6 +119,8 @@ def generate(
         seed=seed,
         repeats=repeats,
     )
+    if html:
+        _write_page(html, result.speculative, loaded, params)
     if as_json:
         print(json.dumps({"text": result.speculative.text, "pair": loaded.pair.name, **result.as_dict()}, indent=2))
         return
@@ -120,6 +129,18 @@ def generate(
     console.print(rich_text(result.speculative, loaded.tokenizer), "")
     console.print(rich_legend(result.speculative), "")
     console.print(_table(result.as_dict()))
+
+
+def _write_page(path: Path, generation: Generation, pair: LoadedPair, params: SamplingParams) -> None:
+    from specdec_lab.engine.review import review
+    from specdec_lab.widgets.tokens import token_view
+
+    view = token_view(generation, pair.tokenizer, review(generation, pair.target, pair.draft, params))
+    page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Who wrote it</title>'
+    try:
+        path.write_text(f"{page}<body>{view.data}</body></html>\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"The page cannot be written to {path} ({error.strerror}); give --html a file in a folder that is there.") from None
 
 
 def _table(values: dict) -> Table:

@@ -58,6 +58,14 @@ def test_the_same_seed_gives_the_same_text(run, embedded):
     assert texts[0] == texts[1] != texts[2]
 
 
+def test_a_page_for_whoever_has_no_terminal(run, embedded, tmp_path):
+    page = tmp_path / "text.html"
+    done = run(*PROMPT, "--max-new-tokens", "12", "--dtype", "fp32", "--html", str(page))
+    assert done.returncode == 0, done.stderr
+    said = page.read_text(encoding="utf-8")
+    assert said.startswith("<!doctype html>") and said.count("<span title=") == 12 and "the target&#x27;s first choice; q " in said
+
+
 BAD = {
     "empty prompt": (["generate", "--prompt", " "], "empty"),
     "k = 0": ([*PROMPT, "--k", "0"], "at least 1"),
@@ -72,6 +80,7 @@ BAD = {
     "too many new tokens": ([*PROMPT, "--max-new-tokens", "100000"], "do not fit"),
     "unknown drafter": ([*PROMPT, "--drafter", "crystal-ball"], "model"),
     "unknown pair": ([*PROMPT, "--pair", "cpu-defualt"], "cpu-default"),
+    "a page nowhere": ([*PROMPT, "--max-new-tokens", "2", "--html", "/no/such/folder/text.html"], "No such file"),
     "unknown dtype": ([*PROMPT, "--dtype", "int3"], "fp32"),
     "empty stop string": ([*PROMPT, "--stop", ""], "stop string"),
 }

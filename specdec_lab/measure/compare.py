@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from itertools import islice
 from statistics import mean, median
@@ -142,15 +142,37 @@ def compare(
     of each come first, untimed. stopping: makes a new Stopping for each run. drafter: None compares plain decoding with
     itself. verify: a stand-in in the speculative runs, as in `stream`. Raises UserError as `stream` does, and for no repeats.
     """
+    turns = comparing(target, prompt, drafter, k, params, stopping, seed, repeats, verify)
+    while True:
+        try:
+            next(turns)
+        except StopIteration as end:
+            return end.value
+
+
+def comparing(
+    target: LanguageModel,
+    prompt: Tensor,
+    drafter: Drafter | None,
+    k: int = 5,
+    params: SamplingParams = GREEDY,
+    stopping: Callable[[], Stopping] = lambda: Stopping(max_new_tokens=64),
+    seed: int = 0,
+    repeats: int = 1,
+    verify: Verify | None = None,
+) -> Generator[None, None, Comparison]:
+    """`compare` a round at a time: it gives way after each, and returns the comparison at its end."""
     if repeats < 1:
         raise UserError(f"repeats is {repeats}, but has to be 1 or more.")
     plain, ours, passes = [], [], []
     for _ in range(repeats):
         for way, check in ((None, None), (drafter, verify)):
             deque(islice(stream(target, prompt, way, k, params, stopping(), SeededRng(seed), check), 2), maxlen=0)
+            yield
         a = _Run(target, prompt, None, k, params, stopping(), SeededRng(seed), None)
         b = _Run(target, prompt, drafter, k, params, stopping(), SeededRng(seed), verify)
-        passes.append(_take_turns(a, b, bare_passes(target, _middle(target, len(prompt), stopping().max_new_tokens, k))))
+        timed = bare_passes(target, _middle(target, len(prompt), stopping().max_new_tokens, k))
+        passes.append((yield from _take_turns(a, b, timed)))
         plain.append(a.finished())
         ours.append(b.finished())
     return Comparison(
@@ -193,7 +215,7 @@ class _Run:
         return Generation.of(self._prompt, self._stopping, self._rounds, self._prefill)
 
 
-def _take_turns(plain: _Run, ours: _Run, timed: Callable[[int], Pass]) -> list[Pass]:
+def _take_turns(plain: _Run, ours: _Run, timed: Callable[[int], Pass]) -> Generator[None, None, list[Pass]]:
     """Whichever has fewer tokens goes on; after each speculative round comes a bare pass over as many tokens."""
     passes: list[Pass] = []
     while plain.going or ours.going:
@@ -201,6 +223,7 @@ def _take_turns(plain: _Run, ours: _Run, timed: Callable[[int], Pass]) -> list[P
             plain.step()
         else:
             passes.append(timed(len(ours.step().drafted) + 1))
+        yield
     return passes
 
 

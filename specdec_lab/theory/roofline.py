@@ -28,3 +28,13 @@ def ridge(bytes_per_parameter: float, bandwidth: float, flop_rate: float) -> flo
     There the arithmetic intensity equals flop_rate / bandwidth, the FLOP that the machine can do while it reads a byte.
     """
     return flop_rate / bandwidth * bytes_per_parameter / 2
+
+
+def free_texts(k: int, ridge: float) -> int:
+    """The most texts for each of which a pass checks k guesses, k + 1 tokens, before arithmetic sets its time; 0 if not one."""
+    return int(ridge // (k + 1))
+
+
+def free_guesses(batch: int, ridge: float) -> int:
+    """The most guesses that a pass checks for each of so many texts, before arithmetic sets its time; 0 if not one."""
+    return max(int(ridge // batch) - 1, 0)

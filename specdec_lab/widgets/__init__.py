@@ -1,22 +1,24 @@
 """What a chapter shows: pictures over the package's results, with no mathematics of their own."""
 
+from specdec_lab.widgets.acceptance import acceptance_explorer
+from specdec_lab.widgets.curves import best_k_figure, curves_figure, estimates_figure, log_view
 from specdec_lab.widgets.figures import passes_figure
 from specdec_lab.widgets.ladder import ladder_figure, ladder_table, price_figure
-from specdec_lab.widgets.laws import alpha_figure, frequencies_figure, laws_explorer, laws_figure, produced_figure
+from specdec_lab.widgets.laws import alpha_figure, frequencies_figure
 from specdec_lab.widgets.lesson import reveal, self_check
-from specdec_lab.widgets.roofline import batch_figure, pass_figure, ridge_figure, watch_passes
+from specdec_lab.widgets.rejection import rejection_explorer
+from specdec_lab.widgets.roofline import pass_figure, roofline_explorer
 from specdec_lab.widgets.rounds import round_player, round_view
-from specdec_lab.widgets.runs import acceptance_figure, prediction_figure, runs_table, time_figure
-from specdec_lab.widgets.speedups import best_k_figure, curves_figure, estimates_figure, log_view, speedup_explorer
+from specdec_lab.widgets.runs import prediction_figure, runs_table, time_figure, watch_run
+from specdec_lab.widgets.speedup import speedup_explorer
 from specdec_lab.widgets.tokens import token_view
 from specdec_lab.widgets.training import cards_table, compared_figure, humps_figure, training_figure, watch_training
-from specdec_lab.widgets.tree import tree_player, tree_view
+from specdec_lab.widgets.tree import tree_explorer, tree_view
 from specdec_lab.widgets.zoo import lossy_figure, repair_figure
 
 __all__ = [
-    "acceptance_figure",
+    "acceptance_explorer",
     "alpha_figure",
-    "batch_figure",
     "best_k_figure",
     "cards_table",
     "compared_figure",
@@ -26,18 +28,16 @@ __all__ = [
     "humps_figure",
     "ladder_figure",
     "ladder_table",
-    "laws_explorer",
-    "laws_figure",
     "log_view",
     "lossy_figure",
     "pass_figure",
     "passes_figure",
     "prediction_figure",
     "price_figure",
-    "produced_figure",
+    "rejection_explorer",
     "repair_figure",
     "reveal",
-    "ridge_figure",
+    "roofline_explorer",
     "round_player",
     "round_view",
     "runs_table",
@@ -46,8 +46,8 @@ __all__ = [
     "time_figure",
     "token_view",
     "training_figure",
-    "tree_player",
+    "tree_explorer",
     "tree_view",
-    "watch_passes",
+    "watch_run",
     "watch_training",
 ]

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
 
-import ipywidgets as widgets
 import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from specdec_lab.sampling import SamplingParams
-from specdec_lab.sampling import laws as laws_of
+from specdec_lab import verify
 from specdec_lab.theory.closed_forms import acceptance_probability
-from specdec_lab.verify import residual
 from specdec_lab.widgets.figures import figure
 from specdec_lab.widgets.palette import COLOURS, EXPECTED, MEASURED
 
@@ -28,12 +24,13 @@ BARS = (
 PATTERNS = ("/", "x", ".", "\\", "+")
 
 
-def laws_figure(p: Tensor, q: Tensor, tokens: Sequence[str]) -> go.Figure:
+def laws_figure(p: Tensor, q: Tensor, tokens: Sequence[str], residual: Callable[[Tensor, Tensor], Tensor] = verify.residual) -> go.Figure:
     """p, q, min(p, q) and the residual of two laws `[vocab]`, a group of bars a token."""
     overlap = float(acceptance_probability(p.tolist(), q.tolist()))
-    out = figure(f"What the two laws share is accepted: {overlap:.0%} of the drafted tokens", "token", "probability")
-    for (name, colour, pattern), row in zip(BARS, _four(p, q), strict=True):
-        _bars(out, name, colour, pattern, tokens, row.tolist())
+    title = f"The two laws share {overlap:.2f}: acceptance = 1 - TV = 1 - {max(1 - overlap, 0):.2f}"
+    out = figure(title, "token", "probability")
+    for (name, colour, pattern), law in zip(BARS, (p, q, torch.minimum(p, q), residual(p, q)), strict=True):
+        _bars(out, name, colour, pattern, tokens, law.tolist())
     return out
 
 
@@ -78,54 +75,6 @@ def alpha_figure(measured: Mapping[str, Mapping[float, float]], guessed: Mapping
     out.add_scatter(x=list(guesses), y=list(guesses.values()), name="your prediction", mode="markers", marker=marker)
     out.update_yaxes(range=[0, 1.02])
     return out
-
-
-def laws_explorer(p: Tensor, q: Tensor, tokens: Sequence[str]) -> widgets.VBox:
-    """Two laws to be moved with sliders, and one temperature for both; the bars and the acceptance follow.
-
-    A slider is a logit: the model's score of that token.
-    """
-    columns, sliders = [], []
-    for name, law in (("target", p), ("draft", q)):
-        column = [_slider(token, math.log(max(x, 0.01))) for token, x in zip(tokens, law.tolist(), strict=True)]
-        sliders.append(column)
-        columns.append(widgets.VBox([widgets.HTML(f"<b>{name}</b>, a score for each token"), *column]))
-    temperature = widgets.FloatSlider(value=1.0, min=0.1, max=4.0, step=0.1, description="temperature", style={"description_width": "90px"})
-    view = widgets.HTML()
-
-    def show(_: object = None) -> None:
-        scores = torch.tensor([[slider.value for slider in column] for column in sliders], dtype=torch.float64)
-        moved = laws_of(scores, SamplingParams(temperature.value), torch.empty(0, dtype=torch.long))
-        view.value = _explained(moved[0], moved[1], tokens)
-
-    for slider in (*sliders[0], *sliders[1], temperature):
-        slider.observe(show, "value")
-    show()
-    return widgets.VBox([widgets.HBox(columns), temperature, view])
-
-
-def _slider(name: str, value: float) -> widgets.FloatSlider:
-    return widgets.FloatSlider(value=round(value, 2), min=-5.0, max=3.0, step=0.01, description=name)
-
-
-def _explained(p: Tensor, q: Tensor, tokens: Sequence[str]) -> str:
-    """The bars of `laws_figure` as a table."""
-    rows = []
-    for (name, colour, _), law in zip(BARS, _four(p, q), strict=True):
-        cells = "".join(f'<td style="width:170px;text-align:left;padding:2px 8px">{_bar(x, colour)} {x:.2f}</td>' for x in law.tolist())
-        rows.append(f'<tr><th style="text-align:right;padding-right:8px;font-weight:normal">{name}</th>{cells}</tr>')
-    head = "".join(f'<th style="text-align:left;padding:2px 8px">{escape(token)}</th>' for token in tokens)
-    overlap = float(acceptance_probability(p.tolist(), q.tolist()))
-    table = f'<table style="border-collapse:collapse"><tr><th></th>{head}</tr>{"".join(rows)}</table>'
-    return f'<div style="max-width:860px">{table}<p>accepted: <b>{overlap:.0%}</b> of the drafted tokens</p></div>'
-
-
-def _bar(share: float, colour: str) -> str:
-    return f'<span style="display:inline-block;height:0.8em;width:{round(110 * share)}px;background:{colour}"></span>'
-
-
-def _four(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    return p, q, torch.minimum(p, q), residual(p, q)
 
 
 def _bars(out: go.Figure, name: str, colour: str, pattern: str, tokens: Sequence[str], values: list[float]) -> None:

@@ -49,15 +49,16 @@ class Picture:
         """Put `figure` in the place of the last one."""
         if len(figure.data) != len(self.figure.data):
             raise ValueError(f"a picture of {len(self.figure.data)} traces was given {len(figure.data)}")
-        self.figure = figure
+        before, self.figure = self.figure, figure
         if self.widget is not None:
             with self.widget.batch_update():
-                for old, new in zip(self.widget.data, figure.data, strict=True):
-                    old.update(new.to_plotly_json())
-                layout = figure.layout.to_plotly_json()
+                for trace, old, new in zip(self.widget.data, before.data, figure.data, strict=True):
+                    trace.update(_changed(old.to_plotly_json(), new.to_plotly_json()))
+                layout = _changed(before.layout.to_plotly_json(), figure.layout.to_plotly_json())
                 self.widget.layout.update({name: layout[name] for name in AXES if name in layout})
                 for name in ("shapes", "annotations"):
-                    self.widget.layout[name] = layout.get(name, [])
+                    if name in layout:
+                        self.widget.layout[name] = layout[name]
         elif self._handle is not None:
             self._handle.update(self._html())
 
@@ -68,6 +69,12 @@ class Picture:
     def _html(self) -> HTML:
         picture = self.figure.to_html(full_html=False, include_plotlyjs="cdn")
         return HTML(f'<div role="figure" aria-label="{escape(self.alt)}">{picture}</div>')
+
+
+def _changed(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What is to be set: plotly checks each value anew, which takes longer than all the rest."""
+    gone: dict[str, Any] = {name: [] for name in ("shapes", "annotations") if name in old and name not in new}
+    return {name: value for name, value in new.items() if name not in old or old[name] != value} | gone
 
 
 class Names(anywidget.AnyWidget):
@@ -110,7 +117,7 @@ class Explorer:
         """
         start = button(text, "measures on this machine, now")
         stop = button("Cancel", "stops the measurement; what it found stays")
-        self.press(start, lambda: self._start(steps, done))
+        self.press(start, lambda: self._start(start, steps, done))
         self.press(stop, self._stop)
         return widgets.HBox([start, stop])
 
@@ -138,9 +145,10 @@ class Explorer:
         display(mimes, raw=True)
 
     def _guarded(self, do: Callable[[], object]) -> None:
+        before, self._wrong = self._wrong, False
         try:
-            do()
-            if self._wrong:
+            do()  # may set off another guarded call, whose error is to stay
+            if before and not self._wrong:
                 self.say("")
         except Exception as error:
             self._show(error)
@@ -150,11 +158,11 @@ class Explorer:
         style = f"border-left:4px solid {COLOURS['rejected']};padding-left:8px;max-width:860px"
         self.status.value, self._wrong = f'<div role="alert" style="{style}">✗ {escape(text)}</div>', True
 
-    def _start(self, steps: Callable[[], Iterator[str]], done: str) -> None:
+    def _start(self, start: widgets.Button, steps: Callable[[], Iterator[str]], done: str) -> None:
         if Explorer._measuring is not None:
             raise UserError("A measurement is running already: wait for its end, or press Cancel and measure again.")
         Explorer._measuring, self._cancelled = self, False
-        walk = self._walk(steps, done)
+        walk = self._walk(start, steps, done)
         try:
             loop = asyncio.get_running_loop() if lively() else None
         except RuntimeError:
@@ -165,8 +173,9 @@ class Explorer:
         else:
             self._task = loop.create_task(_between_messages(walk))  # kept, or it may be collected while it runs
 
-    def _walk(self, steps: Callable[[], Iterator[str]], done: str) -> Iterator[None]:
+    def _walk(self, start: widgets.Button, steps: Callable[[], Iterator[str]], done: str) -> Iterator[None]:
         """`steps`, with their progress shown, until they end, fail or are cancelled."""
+        start.disabled = True
         try:
             for progress in steps():
                 self.say(progress)
@@ -180,7 +189,7 @@ class Explorer:
         except Exception as error:
             self._show(error)
         finally:
-            Explorer._measuring = None
+            Explorer._measuring, start.disabled = None, False
 
     def _stop(self) -> None:
         if Explorer._measuring is None:
@@ -196,9 +205,13 @@ async def _between_messages(walk: Iterator[None]) -> None:
 
 def slider(label: str, value: float, low: float, high: float, step: float = 1) -> widgets.IntSlider | widgets.FloatSlider:
     """A slider with its label beside it; whole numbers make it one of whole numbers."""
-    whole = all(isinstance(number, int) for number in (value, low, high, step))
-    made = widgets.IntSlider if whole else widgets.FloatSlider
-    return made(value=value, min=low, max=high, step=step, description=label, layout={"width": WIDE}, style={"description_width": LABEL})
+    style = {"description_width": LABEL}
+    if all(isinstance(number, int) for number in (value, low, high, step)):
+        return widgets.IntSlider(value=value, min=low, max=high, step=step, description=label, layout={"width": WIDE}, style=style)
+    digits = ".3f" if step < 0.01 else ".2f"
+    return widgets.FloatSlider(
+        value=value, min=low, max=high, step=step, description=label, readout_format=digits, layout={"width": WIDE}, style=style
+    )
 
 
 def choice(label: str, options: Any, value: Any) -> widgets.Dropdown:

@@ -8,6 +8,7 @@ function give(root, model) {
     const label = handle.closest(".widget-inline-hbox")?.querySelector(".widget-label");
     if (label) handle.setAttribute("aria-label", label.textContent);
   }
+  for (const list of root.querySelectorAll("select")) list.dataset.lmSuppressShortcuts = "true"; // or JupyterLab takes its arrow keys
   for (const icon of root.querySelectorAll(".widget-play button > i")) {
     for (const [look, name] of Object.entries(PLAY)) if (icon.classList.contains(look)) icon.parentElement.setAttribute("aria-label", name);
   }

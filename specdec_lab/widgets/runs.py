@@ -1,18 +1,21 @@
-"""Pictures of comparisons of plain and speculative runs, each by its workload and temperature."""
+"""A run while it goes on, and pictures of comparisons of plain and speculative runs, each by its workload and temperature."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from statistics import median
 
 import plotly.graph_objects as go
-from IPython.display import HTML
+from IPython.display import HTML, display
 
+from specdec_lab.engine import Generation, Metrics, Round
+from specdec_lab.engine.stopping import Decoder
 from specdec_lab.measure.compare import Comparison
 from specdec_lab.measure.workloads import milliseconds_per_token
 from specdec_lab.widgets.figures import figure
-from specdec_lab.widgets.palette import COLOURS, EXPECTED, MEASURED
+from specdec_lab.widgets.palette import COLOURS, EXPECTED, MEASURED, tint
+from specdec_lab.widgets.tokens import token_view
 
 Runs = Mapping[tuple[str, float], Comparison]  # by workload and temperature
 
@@ -35,6 +38,54 @@ PARTS = {
     "bookkeeping": ("bookkeeping", EXPECTED, "x"),
 }
 SHAPES = ("circle", "square", "diamond", "cross", "triangle-up", "star", "hexagon", "x")
+
+
+def watch_run(rounds: Iterable[Round], decoder: Decoder, beside: Sequence[Round] = ()) -> list[Round]:
+    """Follow a run of `engine.stream` to its end: its text, its acceptance and what a token takes, drawn anew with each round.
+
+    beside: rounds of another run, plain decoding's say, to compare with. A round is timed where it runs, so that no drawing is in it.
+    """
+    seen: list[Round] = []
+    shown = display(HTML(_so_far(seen, decoder, beside)), display_id=True)
+    for r in rounds:
+        seen.append(r)
+        shown.update(HTML(_so_far(seen, decoder, beside)))
+    return seen
+
+
+def _so_far(rounds: Sequence[Round], decoder: Decoder, beside: Sequence[Round]) -> str:
+    if not rounds:
+        return "<p>Reading the prompt …</p>"
+    m = Metrics.of(rounds)
+    tokens = tuple(token for r in rounds for token in r.emitted)
+    text = token_view(Generation((), tokens, tuple(rounds), "length", None, 0.0), decoder).data
+    alpha = "" if m.alpha is None else f", alpha {m.alpha:.2f} ± {m.alpha_error:.2f} ({m.accepted} of {m.accepted + m.rejections} stood)"
+    bars = [("a token of this run", _spent(rounds)), *([("a token of the other", _spent(beside))] if beside else [])]
+    longest = max(sum(parts.values()) for _, parts in bars)
+    return (
+        f"{text}<p>{m.rounds} passes, {m.tokens} tokens: <b>{m.mean_acceptance_length:.2f} tokens a pass</b>{alpha}</p>"
+        f"{''.join(_bar(name, parts, longest) for name, parts in bars)}"
+    )
+
+
+def _spent(rounds: Sequence[Round]) -> dict[str, float]:
+    """Milliseconds a token, by part."""
+    target, drafting, whole = (sum(getattr(r, f"{part}seconds") for r in rounds) for part in ("verify_", "draft_", ""))
+    tokens = sum(len(r.emitted) for r in rounds)
+    return {part: 1000 * s / tokens for part, s in (("target", target), ("drafting", drafting), ("bookkeeping", whole - target - drafting))}
+
+
+def _bar(title: str, parts: Mapping[str, float], longest: float) -> str:
+    """`longest` milliseconds fill 600 pixels."""
+    fills = {"target": tint("target", 0.6), "drafting": tint("draft", 0.6), "bookkeeping": "#88888899"}
+    drawn = "".join(
+        f'<span style="display:inline-block;height:20px;width:{600 * ms / longest:.0f}px;background:{fills[part]}"></span>'
+        for part, ms in parts.items()
+    )
+    named = " + ".join(
+        f'<span style="background:{fills[part]};padding:0 5px">{name} {parts[part]:.1f}</span>' for part, (name, *_) in PARTS.items()
+    )
+    return f'<div style="margin:6px 0;line-height:22px"><b>{title}: {sum(parts.values()):.1f} ms</b> = {named}<br>{drawn}</div>'
 
 
 def runs_table(runs: Runs) -> HTML:
@@ -68,35 +119,6 @@ def _number(value: float | None) -> str:
 
 def _cell(text: str) -> str:
     return f'<td style="padding:2px 7px;text-align:right;white-space:nowrap">{escape(text)}</td>'
-
-
-def acceptance_figure(runs: Runs) -> go.Figure:
-    """alpha by workload, a bar a temperature, with its standard error."""
-    known = {at: run.metrics for at, run in runs.items() if run.metrics.alpha is not None}
-    low, high = (pick(m.alpha or 0.0 for m in known.values()) for pick in (min, max))
-    title = f"alpha goes from {low:.2f} to {high:.2f}; two that differ by less than three error bars are not told apart"
-    out = figure(title, "workload", "alpha, the share of tested tokens that stood")
-    temperatures = sorted({temperature for _, temperature in known})
-    for i, t in enumerate(temperatures):
-        here = {workload: m for (workload, temperature), m in known.items() if temperature == t}
-        alphas = [m.alpha for m in here.values()]
-        out.add_bar(
-            x=list(here),
-            y=alphas,
-            error_y={"type": "data", "array": [m.alpha_error for m in here.values()], "color": EXPECTED, "width": 3},
-            name=f"temperature {t:g}",
-            text=[f"{alpha:.2f}" for alpha in alphas],
-            textposition="inside",
-            insidetextanchor="start",
-            marker={
-                "color": COLOURS["draft"],
-                "opacity": 1 - 0.6 * i / max(len(temperatures) - 1, 1),
-                "pattern": {"shape": ("", "/", ".")[i % 3]},
-            },
-        )
-    out.update_layout(barmode="group", width=820)
-    out.update_yaxes(range=[0, 1])
-    return out
 
 
 def time_figure(runs: Runs) -> go.Figure:

@@ -8,10 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specdec_lab.checks.zoo import picture
+from specdec_lab.widgets.curves import DASHES, SYMBOLS, Points
 from specdec_lab.widgets.figures import figure
 from specdec_lab.widgets.laws import produced_figure
 from specdec_lab.widgets.palette import EXPECTED, MEASURED
-from specdec_lab.widgets.speedups import DASHES, SYMBOLS, Points
 
 
 def repair_figure(function: Callable[..., Any]) -> go.Figure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specdec_lab.theory.roofline import arithmetic_intensity, pass_time, ridge
+from specdec_lab.theory.roofline import arithmetic_intensity, free_guesses, free_texts, pass_time, ridge
 
 H200 = {"bandwidth": 4.8e12, "flop_rate": 989e12}
 
@@ -33,3 +33,14 @@ def test_the_ridge_depends_on_the_width_of_a_parameter_and_not_on_their_number()
 def test_a_cache_is_read_beside_the_weights():
     assert pass_time(1, 1e9, 2, 1e9, 1e15, cache_bytes=1e9) == pytest.approx(3.0)
     assert pass_time(5, 1e9, 2, 1e9, 1e15, cache_bytes=1e9) == pytest.approx(3.0)  # five tokens of a text share it
+
+
+def test_what_is_free_stays_within_the_ridge_and_one_more_does_not():
+    at = ridge(2, **H200)
+    for k in (0, 1, 4, 15):
+        texts = free_texts(k, at)
+        assert texts * (k + 1) <= at < (texts + 1) * (k + 1)
+    for batch in (1, 4, 100):
+        k = free_guesses(batch, at)
+        assert batch * (k + 1) <= at < batch * (k + 2)
+    assert free_texts(4, 4.9) == 0 and free_guesses(207, at) == 0

@@ -1,14 +1,14 @@
-"""Pictures of laws: the numbers in them are those of the package, in every bar and at every slider."""
+"""Pictures of laws: the numbers in them are those of the package, in every bar."""
 
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 import torch
 
-from specdec_lab.widgets import alpha_figure, frequencies_figure, laws_explorer, laws_figure, produced_figure
+from specdec_lab.widgets import alpha_figure, frequencies_figure
+from specdec_lab.widgets.laws import laws_figure, produced_figure
 from specdec_lab.widgets.palette import COLOURS
 
 P = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
@@ -16,21 +16,11 @@ Q = torch.tensor([0.2, 0.5, 0.3], dtype=torch.float64)
 TOKENS = ["left", "ahead", "right"]
 
 
-def rows(page: str) -> dict[str, list[float]]:
-    """The numbers of the explorer's table, by the name of their row."""
-    found = re.findall(r"<tr><th[^>]*>([^<]+)</th>(.*?)</tr>", page)
-    return {name: [float(x) for x in re.findall(r"</span> ([\d.]+)<", cells)] for name, cells in found}
-
-
-def sliders(explorer) -> dict[tuple[int, str], object]:
-    return {(i, s.description): s for i, column in enumerate(explorer.children[0].children) for s in column.children[1:]}
-
-
 def test_the_four_bars_of_the_worked_example():
     out = laws_figure(P, Q, TOKENS)
     assert [list(bar.y) for bar in out.data[:2]] == [P.tolist(), Q.tolist()]
     assert list(out.data[2].y) == [0.2, 0.3, 0.2] and list(out.data[3].y) == [1, 0, 0]
-    assert "70%" in out.layout.title.text
+    assert out.layout.title.text == "The two laws share 0.70: acceptance = 1 - TV = 1 - 0.30"
     assert len({bar.marker.pattern.shape for bar in out.data}) == 4, "never by colour alone"
     assert out.data[0].marker.color == COLOURS["target"] and out.data[1].marker.color == COLOURS["draft"]
 
@@ -62,43 +52,6 @@ def test_figures_are_plain_lists():
         assert all("bdata" not in json.dumps(trace) for trace in json.loads(out.to_json())["data"])
 
 
-def test_the_explorer_starts_at_the_worked_example():
-    page = laws_explorer(P, Q, TOKENS).children[2].value
-    assert list(rows(page).values()) == [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.2, 0.3, 0.2], [1.0, 0.0, 0.0]]
-    assert "<b>70%</b>" in page
-
-
-def test_every_slider_moves_the_bars():
-    explorer = laws_explorer(P, Q, TOKENS)
-    for slider in (*sliders(explorer).values(), explorer.children[1]):
-        before = explorer.children[2].value
-        slider.value += 1
-        assert explorer.children[2].value != before, slider.description
-
-
-def test_equal_scores_accept_everything_and_leave_p_over():
-    explorer = laws_explorer(P, Q, TOKENS)
-    for slider in sliders(explorer).values():
-        slider.value = 0.0
-    assert "<b>100%</b>" in explorer.children[2].value
-    assert rows(explorer.children[2].value)["the residual, after a rejection"] == [0.33, 0.33, 0.33]
-
-
-def test_a_temperature_heats_both_laws():
-    explorer = laws_explorer(P, Q, TOKENS)
-    explorer.children[1].value = 4.0
-    p, q, shared, _ = rows(explorer.children[2].value).values()
-    assert max(p) < 0.4 and max(q) < 0.4 and sum(shared) > 0.9
-    explorer.children[1].value = 0.1
-    assert "<b>1%</b>" in explorer.children[2].value
-
-
-def test_a_token_is_no_html():
-    page = laws_explorer(P, Q, ["<b>", "&", "x"]).children[2].value
-    assert "&lt;b&gt;" in page and "&amp;" in page
-
-
 @pytest.mark.parametrize("p, q", [(P, torch.tensor([1.0, 0, 0], dtype=torch.float64)), (P, P)])
 def test_laws_at_the_edges_are_drawn(p, q):
     laws_figure(p, q, TOKENS)
-    laws_explorer(p, q, TOKENS)

@@ -16,25 +16,36 @@ from specdec_lab import widgets
 from specdec_lab.checks.zoo.specimens import ZOO
 from specdec_lab.measure import CostCurve, Pass
 from specdec_lab.measure.ladder import TEXTS, Rung
+from specdec_lab.measure.traces import Bounds, Measured, TargetPass
 from specdec_lab.measure.workloads import WORKLOADS
+from specdec_lab.sampling import SeededRng
+from specdec_lab.theory.rules import rules
 from specdec_lab.training.loop import Progress
+from specdec_lab.widgets.acceptance import advice_figure, alpha_map, positions_figure
 from specdec_lab.widgets.figures import figure
+from specdec_lab.widgets.laws import laws_figure, produced_figure
+from specdec_lab.widgets.measured import Seen
+from specdec_lab.widgets.rejection import drawn_figure
+from specdec_lab.widgets.roofline import Device, roofline_figure
+from specdec_lab.widgets.speedup import Formulas, Prices, speedup_curves, speedup_map
 from tests.measure.test_workloads import comparison
 
 LETTER = 7  # pixels, a little more than the mean of the 12-pixel font
 P, Q = (torch.tensor(law, dtype=torch.float64) for law in ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3]))
 TOKENS = ["left", "ahead", "right"]
+GREEDY = "greedy draft, states its softmax"
 CURVE = CostCurve.of([Pass(1, 0.010), Pass(8, 0.014), Pass(64, 0.050)])
 RUNS = {(workload, t): comparison((0.01, 0.05, 0.07), accepted=2 - int(t), k=3) for workload in WORKLOADS for t in (0.0, 0.5, 1.0)}
 RULES = ("greedy, states its softmax", "not renormalised", "redraw from p", "if p >= q", "yours")
 KS = [1, 2, 3]
+MEASURED_RUNS = Seen("here", [Measured(kind, k, 0.8, 1.5, 1.4) for kind in ("synthetic", "real") for k in (1, 3)])
 LADDER = ("ngram", "suffix", "model", "cascade", "untrained exit", "early exit", "medusa", "medusa tree", "eagle", "eagle tree")
 RUNGS = [Rung(text, drafter, comparison((0.01, 0.05, 0.07))) for text in TEXTS for drafter in LADDER]
 # With as many lines, bars and marks, and as long names, as the fullest picture of a chapter has.
 FIGURES: dict[str, Callable[[], go.Figure]] = {
-    "acceptance_figure": lambda: widgets.acceptance_figure(RUNS),
+    "advice_figure": lambda: advice_figure(RUNS, ("extraction", 0.5), CURVE),
+    "alpha_map": lambda: alpha_map(RUNS, ("extraction", 0.5)),
     "alpha_figure": lambda: widgets.alpha_figure({name: {0.0: 0.8, 2.0: 0.4} for name in ("code", "story", "code, top-p 0.9")}, {0.0: 0.9}),
-    "batch_figure": lambda: widgets.batch_figure(5, {1: 1.0, 64: 5.0}, {1: 1.1, 64: 2.0}, {64: 1.0}),
     "best_k_figure": lambda: widgets.best_k_figure((0.6, 0.9), (0.1,), [[3, 10]], [[1.67, 13.43]]),
     "compared_figure": lambda: widgets.compared_figure(
         "Same text, same steps: what each loss has made of the same layer",
@@ -48,6 +59,11 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
         {f"measured, p = {p}": (KS, [p, p, p]) for p in (0.5, 0.8, 1.0)},
         {"best k": ([2], [1.0])},
         level=1,
+    ),
+    "speedup_curves": lambda: speedup_curves(Formulas(), 0.8, 5, Prices(0.1), MEASURED_RUNS),
+    "speedup_map": lambda: speedup_map(Formulas(), 0.8, 5, Prices(0.1)),
+    "drawn_figure": lambda: drawn_figure(
+        GREEDY, P, rules()[GREEDY].law(P, Q), list(rules()[GREEDY].draws(P, Q, SeededRng(0), [10_000]))[-1], TOKENS
     ),
     "estimates_figure": lambda: widgets.estimates_figure([20, 200_000], [3.5, 3.7], [0.4, 0.04], truth=3.69),
     "figure": lambda: figure("a finding", "x", "y"),
@@ -63,7 +79,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
         {name: (Q.tolist(), 0.5) for name in ("cross_entropy", "forward_kl", "reverse_kl", "total_variation_loss")},
     ),
     "ladder_figure": lambda: widgets.ladder_figure(RUNGS),
-    "laws_figure": lambda: widgets.laws_figure(P, Q, TOKENS),
+    "laws_figure": lambda: laws_figure(P, Q, TOKENS),
     "lossy_figure": lambda: widgets.lossy_figure(
         "Lossless alpha 0.35; each point above it costs a point of TV, or more",
         0.35,
@@ -71,17 +87,18 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
         {name: ([0.3, 0.6, 0.9], [0.0, 0.3, 0.6]) for name in ("lenience", "likely enough", "typical")},
     ),
     "pass_figure": lambda: widgets.pass_figure({1: 0.002, 64: 0.006}, CURVE, {1: 5, 64: 70}, {1: 0.008}),
+    "positions_figure": lambda: positions_figure(RUNS, ("extraction", 0.5)),
     "passes_figure": lambda: widgets.passes_figure(100, 4, {0.0: 40, 1.0: 9}, {0.0: 40, 1.0: 8}),
     "prediction_figure": lambda: widgets.prediction_figure(RUNS),
     "price_figure": lambda: widgets.price_figure(RUNGS[4:14]),
-    "produced_figure": lambda: widgets.produced_figure(
+    "produced_figure": lambda: produced_figure(
         "Four wrong rules, four wrong laws, and one that gives p back", P.tolist(), {name: P.tolist() for name in RULES}, TOKENS
     ),
     "repair_figure": lambda: widgets.repair_figure(ZOO["presence_penalised"].bug),
-    "ridge_figure": lambda: widgets.ridge_figure(
-        {name: {1: 1.0, 1024: 5.0} for name in ("this machine", "H200, datasheet")},
-        {"this machine": 12.0, "H200, datasheet": 206.0},
-        "Predicted, not measured: on an H200, 206 tokens for one",
+    "roofline_figure": lambda: roofline_figure(
+        Device(Bounds(1e9, 2, 4.8e12, 989e12), "recorded on NVIDIA H200, 2026-11-30", [TargetPass(1, 0.01), TargetPass(5, 0.02, 64)]),
+        15,
+        64,
     ),
     "time_figure": lambda: widgets.time_figure(RUNS),
     "training_figure": lambda: widgets.training_figure([Progress(300, 300, 6.0, 0.35, 120.0)], 0.01, 0.4),

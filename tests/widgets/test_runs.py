@@ -1,11 +1,15 @@
-"""The pictures of chapter 5: every run is in them, and the titles say what was found."""
+"""A run as it goes on, and the pictures of chapter 5: every run is in them, and the titles say what was found."""
 
 import re
 
 import pytest
 
-from specdec_lab.widgets import acceptance_figure, prediction_figure, runs_table, time_figure
+from specdec_lab.drafters import ModelDrafter
+from specdec_lab.engine import Stopping, stream
+from specdec_lab.engine.loop import GREEDY
+from specdec_lab.widgets import prediction_figure, runs, runs_table, time_figure, watch_run
 from tests.measure.test_workloads import comparison
+from tests.support import ids, tiny_llama
 
 SPENT = [(0.01, 0.05, 0.07)] * 3
 RUNS = {
@@ -32,16 +36,6 @@ def test_the_table_can_be_empty_and_names_every_column():
     assert page.count("<th") == 11 and page.count("<tr>") == 1 and "speedup, by the clock" in page
 
 
-def test_acceptance_is_a_bar_a_run_with_its_error():
-    figure = acceptance_figure(RUNS)
-    bars = {(x, bar.name): (y, error) for bar in figure.data for x, y, error in zip(bar.x, bar.y, bar.error_y.array, strict=True)}
-    assert bars["code", "temperature 0"] == (1.0, 0.0)
-    assert bars["code", "temperature 1"] == pytest.approx((0.5, (0.25 / 6) ** 0.5))
-    assert bars["story", "temperature 0"] == (0.0, 0.0) and ("story", "temperature 1") not in bars
-    assert "alpha goes from 0.00 to 1.00" in figure.layout.title.text, "and no text is said to be the best"
-    assert len({bar.marker.pattern.shape for bar in figure.data}) == 2, "told apart by more than shade"
-
-
 def test_the_stack_adds_up_and_stands_beside_plain_decoding():
     figure = time_figure(RUNS)
     *stack, plain = figure.data
@@ -63,3 +57,60 @@ def test_predicted_against_measured_lies_on_axes_that_hold_every_run():
     assert f"within {(apart[1] + apart[2]) / 2:.0%} of" in figure.layout.title.text
     assert len({series.marker.symbol for series in points}) == len(points)
     assert points[0].marker.color == ("rgba(0,0,0,0)", "rgba(0,0,0,1)"), "temperatures are told apart"
+
+
+class Words:
+    def decode(self, token_ids, skip_special_tokens=True):
+        return " ".join(f"w{i}" for i in token_ids)
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """What `watch_run` has shown, page after page."""
+    shown = []
+
+    class Handle:
+        def update(self, page):
+            shown.append(page.data)
+
+    def display(page, display_id):
+        shown.append(page.data)
+        return Handle()
+
+    monkeypatch.setattr(runs, "display", display)
+    return shown
+
+
+def live(drafter=None):
+    return stream(tiny_llama(0), ids(1, 2, 3), drafter, 3, GREEDY, Stopping(8))
+
+
+def test_a_run_is_shown_round_by_round_and_before_the_next_one_runs(pages):
+    def rounds():
+        for i, r in enumerate(live(ModelDrafter(tiny_llama(0, 0.02), 64))):
+            assert len(pages) == i + 1, "what is known is shown before the next round begins"
+            yield r
+
+    seen = watch_run(rounds(), Words())
+    assert len(pages) == len(seen) + 1 and "Reading the prompt" in pages[0]
+    m = comparison().metrics.of(seen)
+    assert m.accepted > 0 and m.rounds < m.tokens == 8
+    assert f"{m.rounds} passes, 8 tokens: <b>{m.mean_acceptance_length:.2f} tokens a pass</b>" in pages[-1]
+    assert f"alpha {m.alpha:.2f} ± {m.alpha_error:.2f} ({m.accepted} of {m.accepted + m.rejections} stood)" in pages[-1]
+    assert f"w{seen[-1].emitted[-1]}" in text(pages[-1])
+
+
+def test_where_a_token_s_time_goes_beside_another_run(pages):
+    plain = [r for r in comparison((0.0, 0.04, 0.04), (0.0, 0.04, 0.04), accepted=0, k=0).speculative.rounds]
+    ours = comparison((0.01, 0.05, 0.07), (0.01, 0.05, 0.07), accepted=1).speculative.rounds  # two tokens a round
+    assert watch_run(ours, Words(), plain) == list(ours)
+    page = text(pages[-1])
+    assert "a token of this run: 35.0 ms = target passes and verdicts 25.0 + drafting 5.0 + bookkeeping 5.0" in page
+    assert "a token of the other: 40.0 ms = target passes and verdicts 40.0 + drafting 0.0 + bookkeeping 0.0" in page
+    widths = [int(w) for w in re.findall(r"height:20px;width:(\d+)px", pages[-1])]
+    assert widths == [375, 75, 75, 600, 0, 0], "both bars on one scale"
+
+
+def test_plain_decoding_has_no_alpha(pages):
+    watch_run(live(), Words())
+    assert "1.00 tokens a pass" in pages[-1] and "alpha" not in pages[-1] and "the other" not in pages[-1]

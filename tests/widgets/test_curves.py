@@ -1,11 +1,9 @@
-"""Chapter 4's pictures: every number drawn is one that was handed in, and the explorer uses the functions it is given."""
+"""Chapter 4's pictures: every number drawn is one that was handed in."""
 
 import re
 
-import pytest
-
-from specdec_lab.theory.closed_forms import expected_tokens, optimal_k, speedup
-from specdec_lab.widgets import best_k_figure, curves_figure, estimates_figure, log_view, speedup_explorer
+from specdec_lab.theory.closed_forms import speedup
+from specdec_lab.widgets import best_k_figure, curves_figure, estimates_figure, log_view
 
 
 def test_the_log_tells_failed_guesses_from_untested_ones():
@@ -46,49 +44,3 @@ def test_estimates_carry_two_standard_errors():
 def test_figures_hold_lists_that_a_notebook_can_store():
     figure = curves_figure("t", "x", "y", {"a": (range(3), [speedup(k, 0.8, 0.1) for k in range(3)])})
     assert isinstance(figure.to_dict()["data"][0]["y"], (list, tuple))
-
-
-def explorer(calls=None):
-    def counted(k, p):
-        if calls is not None:
-            calls.append((k, p))
-        return expected_tokens(k, p)
-
-    *controls, view = speedup_explorer(counted, speedup, optimal_k).children
-    return controls, view
-
-
-def shown(view) -> str:
-    return re.sub(r"<[^>]+>", " ", view.value)
-
-
-def test_the_explorer_follows_its_sliders_with_the_functions_given():
-    calls = []
-    (p, k, c, verify, overhead), view = explorer(calls)
-    assert "2.46x" in shown(view) and "faster" in shown(view) and re.search(r"best k at these prices:\s+6", shown(view))
-    assert "brings, tokens: 3.69" in shown(view) and "costs, plain steps: 1.50" in shown(view)
-    verify.value, overhead.value = 1.2, 0.3
-    assert "1.84x" in shown(view) and "costs, plain steps: 2.00" in shown(view)
-    dearer = int(optimal_k(0.8, 0.1, verify=lambda n: 1.2, overhead=0.3))
-    assert dearer > 6 and re.search(rf"best k at these prices:\s+{dearer}\b", shown(view))
-    p.value, verify.value, overhead.value, c.value = 0.2, 1.0, 0.0, 0.3
-    assert "slower" in shown(view) and "0  (draft nothing)" in shown(view)
-    k.value = 7
-    assert calls[-1] == (7, 0.2)
-
-
-def test_the_explorer_at_its_ends():
-    (p, k, c, _, overhead), view = explorer()
-    overhead.value, k.value = 1.0, 0
-    assert "1.00x" in shown(view) and "as fast as plain decoding" in shown(view) and "costs, plain steps: 1.00" in shown(view)
-    p.value, c.value, k.value = 1.0, 0.0, 20
-    assert "31  or more" in shown(view)
-    for p.value in (0.0, 1.0):
-        for k.value in (1, 20):
-            assert "x" in shown(view)
-
-
-@pytest.mark.parametrize("wrong", [lambda k, p: 1 / 0])
-def test_the_explorer_does_not_hide_a_function_that_fails(wrong):
-    with pytest.raises(ZeroDivisionError):
-        speedup_explorer(wrong, speedup, optimal_k)

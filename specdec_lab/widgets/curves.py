@@ -1,22 +1,19 @@
-"""Pictures of chapter 4: logs, speedup curves, and a round's tokens against its cost."""
+"""Pictures of chapter 4: logs, curves with what was measured on them, the map of the best k, estimates and their errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-import ipywidgets as widgets
 import plotly.graph_objects as go
 from IPython.display import HTML
 
-from specdec_lab.theory.closed_forms import round_cost
 from specdec_lab.widgets.figures import figure
 from specdec_lab.widgets.palette import EXPECTED, MEASURED, tint
 
 Points = tuple[Sequence[float], Sequence[float]]
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up")
-GREY = "#8885"  # what is neither model's
 CELL = "border:1px solid #8888;padding:3px 14px;text-align:center"
 
 
@@ -101,57 +98,3 @@ def estimates_figure(rounds: Sequence[int], means: Sequence[float], errors: Sequ
     out.add_scatter(x=list(rounds), y=list(means), error_y=bars, name="dice, ± 2 standard errors", mode="markers", marker=marker)
     out.update_xaxes(type="log", dtick=1)
     return out
-
-
-def speedup_explorer(expected_tokens: Callable[..., float], speedup: Callable[..., float], optimal_k: Callable[..., float]) -> widgets.VBox:
-    """Sliders for p, k and the prices; what a round brings and what it costs as two bars of one scale, with your own functions."""
-    layout, style = widgets.Layout(width="560px"), {"description_width": "220px"}
-
-    def slider(text: str, value: float, low: float, high: float, step: float) -> widgets.FloatSlider:
-        return widgets.FloatSlider(value=value, min=low, max=high, step=step, description=text, layout=layout, style=style)
-
-    k = widgets.IntSlider(value=5, min=0, max=20, description="k, tokens drafted", layout=layout, style=style)
-    p = slider("p, a tested guess stands", 0.8, 0.0, 1.0, 0.01)
-    c = slider("c, a drafted token", 0.1, 0.0, 0.6, 0.01)
-    verify = slider("verify, the target's pass", 1.0, 0.8, 2.5, 0.05)
-    overhead = slider("overhead of a round", 0.0, 0.0, 1.5, 0.05)
-    view = widgets.HTML()
-
-    def show(_: object = None) -> None:
-        if k.value == 0:
-            prices = [("target", "target's pass", 1.0)]
-            tokens, gain = 1.0, 1.0
-        else:
-            drafting = float(round_cost(k.value, c.value, 0.0))
-            prices = [("target", "target's pass", verify.value), ("draft", "drafting", drafting), ("", "overhead", overhead.value)]
-            tokens = float(expected_tokens(k.value, p.value))
-            gain = float(speedup(k.value, p.value, c.value, verify.value, overhead.value))
-        best = int(optimal_k(p.value, c.value, 31, lambda n: verify.value, overhead.value))
-        brings = [("accepted", "guesses that stand", tokens - 1), ("bonus", "the target's own", 1.0)]
-        widest = max(tokens, sum(size for *_, size in prices), 6.0)
-        verdict = "faster" if gain > 1 else "slower" if gain < 1 else "as fast as plain decoding"
-        view.value = (
-            f"{_bar('brings, tokens', brings, widest)}{_bar('costs, plain steps', prices, widest)}"
-            f'<p style="font-size:120%"><b>{gain:.2f}x</b>, {verdict}. The best k at these prices: <b>{best}</b>'
-            f"{' (draft nothing)' if best == 0 else ' or more' if best == 31 else ''}.</p>"
-        )
-
-    controls = [p, k, c, verify, overhead]
-    for control in controls:
-        control.observe(show, "value")
-    show()
-    return widgets.VBox([*controls, view])
-
-
-def _bar(title: str, parts: Sequence[tuple[str, str, float]], widest: float) -> str:
-    """Parts of a bar, each (origin or "" for grey, name, size), with their names under it. `widest` fills 800 pixels."""
-    shape = "display:inline-block;height:24px;border-right:1px solid #444"
-    drawn, named = "", []
-    for origin, name, size in parts:
-        colour = f"background:{tint(origin, 0.6) if origin else GREY}"
-        if size > 0:
-            drawn += f'<span style="{shape};width:{800 * size / widest:.0f}px;{colour}"></span>'
-        named.append(f'<span style="{colour};padding:0 6px">{name} {size:.2f}</span>')
-    total = sum(size for *_, size in parts)
-    names = " + ".join(named)
-    return f'<div style="margin:8px 0;line-height:24px"><b>A round {title}: {total:.2f}</b> = {names}<br>{drawn}</div>'
