@@ -6,7 +6,7 @@ READY := .venv/ready
 COLAB := .venv-colab
 
 .NOTPARALLEL:
-.PHONY: setup lab test test-long test-colab course demo lint lock
+.PHONY: setup lab test test-long test-colab course demo bench-controls lint lock
 
 setup: $(READY)
 
@@ -54,6 +54,10 @@ course: setup
 demo: setup
 	$(BIN)/specdec-lab generate --max-new-tokens 96 --repeats 3 \
 	  --prompt 'Write a Python function that checks whether a number is prime.'
+
+# From a moved control to the redrawn picture, in the kernel; on a quiet machine.
+bench-controls: setup
+	$(BIN)/python -m tests.bench.controls
 
 # New exact versions: solved in an environment of its own, without the old ones, and written only if all went well.
 lock:

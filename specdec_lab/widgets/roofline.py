@@ -102,7 +102,8 @@ def roofline_explorer(
     explorer.react(draw, k, batch, machine)
     buttons = explorer.measure("Measure this machine", measure, done="Measured: every point is the median, its bar the middle half.")
     slides = {str(texts): roofline_figure(devices[device], 4, texts, formulas) for texts in BATCHES}
-    shown = still(slides["1"], picture.alt, slides, label="B, texts in the pass:") + _numbers(devices[device], 4, 1, formulas)
+    shown = still(slides["1"], picture.alt, slides, label="B, texts in the pass:")
+    shown += f"<p>With k = 4 and B = 1:</p>{_numbers(devices[device], 4, 1, formulas)}"
     return explorer.of(k, batch, machine, picture, numbers, buttons, still=shown)
 
 
@@ -127,7 +128,7 @@ def roofline_figure(device: Device, k: int, batch: int, formulas: Formulas | Non
     _timed(out, "measured, 1 token a text", [p for p in device.passes if p.tokens == 1], "circle-open")
     _timed(out, "measured, more", [p for p in device.passes if p.tokens > 1], "circle")
     for name, tokens, symbol in ((f"plain step, B = {batch}", batch, "diamond"), (f"with k = {k} guesses", (k + 1) * batch, "star")):
-        marker = {"color": COLOURS["bonus"], "symbol": symbol, "size": 15, "line": {"color": "#FFFFFF", "width": 1}}
+        marker = {"color": "#FFFFFF", "symbol": symbol, "size": 14, "line": {"color": MEASURED, "width": 1.5}}
         out.add_scatter(x=[tokens], y=[formulas.seconds(tokens, b) * 1000], name=name, mode="markers", marker=marker)
     if ridge <= TICKS[-1]:
         out.add_vline(x=ridge, line={"color": "#888", "dash": "dot", "width": 1})

@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs_version
 
 from specdec_lab.widgets.drawing import svg
 
-SLIDER = 80  # pixels, between the title and the picture
+SLIDER, ABOVE, BELOW = 110, 25, 35  # pixels for it between title and picture; above the title; between it and the picture
 DRAWN_ANEW = ("title", "shapes", "annotations")  # of a slide's layout; the axes stay, so that slides can be compared
 # Not a script element: pages with require.js would take plotly for a module that nobody asked for.
 SCRIPT = """(() => {
@@ -71,8 +71,10 @@ def _add_slides(shown: dict[str, Any], slides: Mapping[str, dict[str, Any]], lab
             "steps": [{"label": value, "method": "animate", "args": [[value], at_once]} for value in slides],
             "y": 1,
             "yanchor": "bottom",
-            "pad": {"b": 10},
+            "pad": {"b": BELOW},
         }
     ]
     layout["height"] = layout.get("height", 450) + SLIDER
+    for one in (shown, *shown["frames"]):  # in the middle of so high a margin a title would meet the slider
+        one["layout"].get("title", {}).update({"y": 1 - ABOVE / layout["height"], "yanchor": "top"})
     layout["margin"] = {**layout.get("margin", {}), "t": layout.get("margin", {}).get("t", 100) + SLIDER}

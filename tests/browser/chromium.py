@@ -22,6 +22,7 @@ MISSING = (
 # No name resolves, whatever asks; what a page asks for is answered below, before that.
 ARGUMENTS = ["--disable-gpu", "--disable-quic", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 ELSEWHERE = re.compile(r"^(https?|wss?)://(?!127\.0\.0\.1[:/])")
+CDN = re.compile(r"/plotly[-.@\w/]*\.js$")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
@@ -44,15 +45,12 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def context(browser: Browser, **options: Any) -> BrowserContext:
-    """A profile of its own, without network: plotly's script comes from the Python package, everything else fails."""
+def context(browser: Browser, cdn: bool = True, **options: Any) -> BrowserContext:
+    """A profile of its own, without network: everything fails but plotly's script, from the Python package; without `cdn` that too."""
     made = browser.new_context(viewport={"width": 1300, "height": 1000}, reduced_motion="reduce", **options)
-    made.route(ELSEWHERE, _answer)
+    made.route(ELSEWHERE, lambda route: _plotly(route) if cdn and CDN.search(route.request.url) else route.abort())
     return made
 
 
-def _answer(route: Route) -> None:
-    if re.search(r"/plotly[-.@\w/]*\.js$", route.request.url):
-        route.fulfill(path=PLOTLY, content_type="text/javascript", headers={"Access-Control-Allow-Origin": "*"})
-    else:
-        route.abort()
+def _plotly(route: Route) -> None:
+    route.fulfill(path=PLOTLY, content_type="text/javascript", headers={"Access-Control-Allow-Origin": "*"})

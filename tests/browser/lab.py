@@ -112,9 +112,10 @@ class Sheet:
             raise TimeoutError(f"{self.path}: Run All was not done after {timeout_s:g} s; code cells not run: {self.not_run()}") from None
         if (done := self.page.evaluate("specdec.done")) != "ran":
             raise RuntimeError(f"{self.path}: Run All failed: {done}")
-        self._answered(2)
+        self.answered(2)
 
-    def _answered(self, times: int = 1) -> None:
+    def answered(self, times: int = 1) -> None:
+        """Return when the kernel has dealt with what was sent before, and the page has drawn what came of it; `times` in a row."""
         late = f"the kernel did not answer within {ANSWER_S} s"
         script = "([times, late, ms]) => Promise.race([specdec.answered(times), new Promise((_, no) => setTimeout(() => no(late), ms))])"
         self.page.evaluate(script, [times, late, ANSWER_S * 1000])
@@ -223,41 +224,29 @@ class Sheet:
         """The handle of a slider."""
         return self._control(label, "[role=slider]")
 
-    def set_slider(self, label: str, value: float | str) -> None:
-        """Move a slider with the arrow keys until it stands at `value`; the text of the option where it has options."""
-        handle, readout = self.slider(label), self._control(label, ".widget-readout")
+    def set_slider(self, label: str, value: float) -> None:
+        """Move a slider with the arrow keys until it stands at `value`. Raises AssertionError if it cannot."""
+        handle = self.slider(label)
         handle.focus()
-        self._arrows(handle, readout, value)
-        self._answered(3)  # ipywidgets holds a value back until the one before it has been dealt with
-
-    def _arrows(self, handle: Locator, readout: Locator, value: float | str) -> None:
-        seen = []
-        while not _same(shown := readout.inner_text(), value):
-            if len(seen) > 1000 or shown in seen[-4:]:
-                raise AssertionError(f"the slider does not come to {value!r}: it went {seen[-6:]}, and stands at {shown}")
-            seen.append(shown)
-            handle.press(self._key(handle, shown, value))
-
-    def _key(self, handle: Locator, shown: str, value: float | str) -> str:
-        if isinstance(value, str):
-            return "ArrowRight"
-        return "ArrowRight" if float(shown) < value else "ArrowLeft"
+        seen: list[float] = []
+        while abs((at := float(handle.get_attribute("aria-valuetext") or "nan")) - value) > 1e-9:
+            if at in seen:
+                raise AssertionError(f"the slider {label!r} does not come to {value}: it went {seen[-5:]}, and stands at {at}")
+            seen.append(at)
+            handle.press("ArrowRight" if at < value else "ArrowLeft")
+        self.answered(3)  # ipywidgets holds a value back until the one before it has been dealt with
 
     def press(self, text: str) -> None:
         """Click a button."""
         self.page.locator(".jp-OutputArea").get_by_role("button", name=text, exact=True).click()
-        self._answered()
+        self.answered()
 
     def choose(self, label: str, option: str) -> None:
         """Choose from a list by its option's text."""
         self._control(label, "select").select_option(label=option)
-        self._answered(2)
+        self.answered(2)
 
     def switch(self, label: str) -> None:
         """Turn a checkbox on or off, by keyboard."""
         self.page.locator(".jp-OutputArea").get_by_role("checkbox", name=label, exact=True).press("Space")
-        self._answered(2)
-
-
-def _same(shown: str, value: float | str) -> bool:
-    return shown == value if isinstance(value, str) else abs(float(shown) - value) < 1e-9
+        self.answered(2)

@@ -35,7 +35,7 @@ class Server:
         self.folder, self.token = folder, secrets.token_hex(16)
         self.files = folder / "checkout"
         shutil.copytree(ROOT / "notebooks", self.files / "notebooks")
-        for name in ("specdec_lab", "assets", "pyproject.toml"):
+        for name in ("specdec_lab", "assets", "tests", "pyproject.toml"):
             (self.files / name).symlink_to(ROOT / name)
         settings = folder / "config" / "labconfig" / "default_setting_overrides.json"
         settings.parent.mkdir(parents=True)

@@ -51,7 +51,7 @@ def test_another_run_is_chosen_by_keyboard(lab: Lab):
     texts = sheet.page.get_by_label("kind of text", exact=True)
     texts.focus()
     texts.press("ArrowDown")
-    sheet._answered(2)
+    sheet.answered(2)
     assert_shows(sheet, ("story", 0.0))
     sheet.choose("temperature", "1")
     assert_shows(sheet, ("story", 1.0))

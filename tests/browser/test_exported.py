@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from tests.widgets.test_roofline import BOUNDS
 """
 EXPLORERS = {
     "speedup": "speedup_explorer()",
-    "roofline": "roofline_explorer(tiny_llama(), BOUNDS)",
+    "roofline": "roofline_explorer(tiny_llama(0), BOUNDS)",
     "acceptance": "acceptance_explorer(runs())",
 }
 each = pytest.mark.parametrize("cell", range(1, len(EXPLORERS) + 1), ids=EXPLORERS)
@@ -34,6 +33,7 @@ def exported(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> str:
     sheet = lab.notebook(SETUP, *EXPLORERS.values(), name="exported")
     assert sheet.errors() == []
     page, _ = HTMLExporter().from_filename(str(sheet.save()))
+    sheet.close()
     file = tmp_path_factory.mktemp("exported") / "exported.html"
     file.write_text(page, encoding="utf-8")
     return file.as_uri()
@@ -52,13 +52,11 @@ def page_without_scripts(browser: Browser, exported: str) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def page_without_plotly(browser: Browser, exported: str) -> Iterator[Page]:
     """The CDN does not answer."""
-    yield from opened(browser, exported, service=False)
+    yield from opened(browser, exported, cdn=False)
 
 
-def opened(browser: Browser, address: str, service: bool = True, **options: Any) -> Iterator[Page]:
+def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
     with context(browser, **options) as made:
-        if not service:
-            made.route("https://**", lambda route: route.abort())
         page = made.new_page()
         page.goto(address)
         yield page
@@ -84,13 +82,13 @@ def slid(plot: Locator, share: float) -> tuple[str, str]:
     assert box
     rail.click(position={"x": box["width"] * share, "y": box["height"] / 2})
     plot.page.wait_for_timeout(300)
-    return plot.locator(".slider-label").first.inner_text(), plot.evaluate("plot => JSON.stringify(plot.data)")
+    return plot.locator(".slider-label").first.text_content() or "", plot.evaluate("plot => JSON.stringify(plot.data)")
 
 
 @each
 @pytest.mark.parametrize("without", ["page_without_scripts", "page_without_plotly"])
 def test_an_image_stays(request: pytest.FixtureRequest, without: str, cell: int):
-    images = output(request.getfixturevalue(without), cell).get_by_role("img")
+    images = output(request.getfixturevalue(without), cell).locator("img")
     assert images.count() >= 1
     for image in images.all():
         expect(image).to_be_visible()

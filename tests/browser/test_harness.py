@@ -80,8 +80,18 @@ def test_what_cannot_be_seen_or_used_is_reported(lab: Lab, monkeypatch: pytest.M
     assert sheet.unseen(4) == sheet.unseen(6) == sheet.axe(6) == []
 
 
-def test_a_value_that_a_slider_has_not_is_an_error(lab: Lab):
-    sheet = lab.notebook("import ipywidgets as w; w.IntSlider(description='k', min=0, max=4, step=2)")
+TWO = """
+import ipywidgets as w
+c, said = w.FloatSlider(description="c", min=-0.1, max=0.1, value=0.1, step=0.005), w.HTML()
+c.observe(lambda change: setattr(said, "value", f"the kernel has {change['new']:.3f}"), "value")
+w.VBox([c, said, w.IntSlider(description="k", max=4, step=2)])
+"""
+
+
+def test_a_slider_goes_where_it_is_told_or_says_so(lab: Lab):
+    sheet = lab.notebook(TWO)
+    sheet.set_slider("c", -0.045)
+    assert "the kernel has -0.045" in sheet.text(0)
     with pytest.raises(AssertionError, match="does not come to 3"):
         sheet.set_slider("k", 3)
 

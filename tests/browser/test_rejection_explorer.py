@@ -14,6 +14,12 @@ def verify(p, q, draft, rng):
         raise ZeroDivisionError("on purpose")
     return verify_sampling(p, q, draft, rng)
 rejection_explorer(["a", "b"], verify=verify)"""
+SLOW = """import time
+from specdec_lab.verify import verify_sampling
+def verify(*laws):
+    time.sleep(0.001)
+    return verify_sampling(*laws)
+rejection_explorer(verify=verify)"""
 ABOVE, BELOW, STOOD, OWN, EXACT = 0, 1, 1, 2, 3
 
 
@@ -52,8 +58,7 @@ def test_what_is_moved_is_what_theory_says(lab: Lab):
 
 
 def test_draws_arrive_one_by_one_and_cancel_stops_them(lab: Lab):
-    slow = "from specdec_lab.widgets import rejection\nrejection.FIRST = (10,) * 400"
-    sheet = lab.notebook(SETUP.replace("\nrejection_explorer()", f"\n{slow}\nrejection_explorer()"))
+    sheet = lab.notebook(SETUP.replace("\nrejection_explorer()", f"\n{SLOW}"))
     sheet.press("Draw 10,000")
     assert "drawn" in title(sheet, BELOW) and "(10,000 drawn)" not in title(sheet, BELOW)
     sheet.press("Cancel")

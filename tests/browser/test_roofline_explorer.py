@@ -23,6 +23,7 @@ from tests.support import tiny_llama
 from specdec_lab.widgets import roofline_explorer
 """
 EXPLORER = "roofline_explorer(tiny_llama(1), BOUNDS)"
+BROKEN = "from specdec_lab.widgets import roofline\nroofline.roofline_figure = lambda *_: 1 / 0"
 K, B = "k, guesses checked for each text", "B, texts in the pass"
 
 
@@ -66,7 +67,8 @@ def test_every_control_moves_the_numbers_and_measured_points_arrive(lab: Lab):
 
 
 def test_an_error_is_shown(lab: Lab):
-    sheet = lab.notebook(CELL, EXPLORER, "roofline.roofline_figure = lambda *_: 1 / 0")
+    sheet = lab.notebook(CELL, EXPLORER, BROKEN)
+    assert sheet.errors() == []
     sheet.set_slider(B, 2)
     alert = sheet.output(1).get_by_role("alert")
     assert "ZeroDivisionError" in alert.inner_text() and "Run the cell again" in alert.inner_text()

@@ -71,7 +71,7 @@ def test_step_scrub_jump_choose_and_point(lab: Lab):
     nodes.focus()
     for _ in range(5):
         nodes.press("ArrowDown")
-        sheet._answered(2)
+        sheet.answered(2)
     assert_shows(sheet, number, 4)
     numbers = sorted(seen_by(found.rounds[number - 1], 4))
     assert f"Node 4 sees nodes {', '.join(map(str, numbers))}." in sheet.text(1)
