@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class CostCurve:
             seconds.setdefault(tokens, []).append(took)
         return cls({n: Timing(tuple(seconds[n])) for n in sorted(seconds)})
 
-    @property
+    @cached_property
     def milliseconds(self) -> dict[int, float]:
         """Tokens in a pass to the median of its times."""
         return {n: timing.median * 1000 for n, timing in self.timings.items()}

@@ -97,6 +97,7 @@ class Explorer:
         self.name = name
         self.parts: tuple[widgets.Widget | Picture, ...] = ()
         self.status = widgets.HTML()
+        self._below: tuple[widgets.HTML, ...] = (self.status,)  # the parts
         self._cancelled = False
         self._wrong = False
 
@@ -110,8 +111,9 @@ class Explorer:
         """Call `do` when the button is pressed."""
         pressed.on_click(lambda _: self._guarded(do))
 
-    def measure(self, text: str, steps: Callable[[], Iterator[str]], done: str = "Measured.") -> widgets.HBox:
+    def measure(self, text: str, steps: Callable[[], Iterator[str]], done: str = "Measured.") -> widgets.VBox:
         """Two buttons, to start and to cancel `steps`: a generator that measures a little, draws it and yields its progress in words.
+        Below them goes the status line.
 
         Only one measurement runs at a time, whichever explorer began it; any explorer's Cancel stops it.
         """
@@ -119,7 +121,8 @@ class Explorer:
         stop = button("Cancel", "stops the measurement; what it found stays")
         self.press(start, lambda: self._start(start, steps, done))
         self.press(stop, self._stop)
-        return widgets.HBox([start, stop])
+        self._below = ()
+        return widgets.VBox([widgets.HBox([start, stop]), self.status])
 
     def of(self, *parts: widgets.Widget | Picture, still: str) -> Explorer:
         """Show these, top to bottom. still: HTML for a reader without a kernel."""
@@ -133,12 +136,12 @@ class Explorer:
 
     def _ipython_display_(self) -> None:
         if not lively():
-            for part in (*self.parts, self.status):
+            for part in (*self.parts, *self._below):
                 part.place() if isinstance(part, Picture) else display(part)
             return
         pictures = [part.alt for part in self.parts if isinstance(part, Picture)]
         shown = [part.widget if isinstance(part, Picture) else part for part in self.parts]
-        self.box = widgets.VBox([*shown, self.status, Names(name=self.name, pictures=pictures)])
+        self.box = widgets.VBox([*shown, *self._below, Names(name=self.name, pictures=pictures)])
         self.box.add_class("specdec-explorer")
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
         mimes = {"text/plain": self.name, "text/html": self._still, "application/vnd.jupyter.widget-view+json": view}

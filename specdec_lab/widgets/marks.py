@@ -13,7 +13,10 @@ import plotly.graph_objects as go
 
 from specdec_lab.errors import UserError
 
-DASHES = {"solid": "-", "dot": (0, (1, 1.5)), "dash": (0, (4, 2)), "dashdot": (0, (4, 2, 1, 2)), "longdash": (0, (8, 3))}
+DASHES: dict[str, Any] = {
+    **{"solid": "-", "dot": (0, (1, 1.5)), "dash": (0, (4, 2)), "dashdot": (0, (4, 2, 1, 2))},
+    **{"longdash": (0, (8, 3)), "longdashdot": (0, (8, 2, 1, 2))},
+}
 STEPS = {"linear": "default", "hv": "steps-post", "vh": "steps-pre"}
 BOWTIE = [(-1, -1), (-1, 1), (1, -1), (1, 1), (-1, -1)]
 MARKERS: dict[str, Any] = {
@@ -160,7 +163,7 @@ class Marks:
             self.axes.text(x[column], y[row], filled(trace.texttemplate, text, float(z[row, column])), **look)
 
     def _entry(self, trace: Any, handle: Any) -> None:
-        if trace.showlegend is not False and trace.name:
+        if trace.showlegend is not False and trace.name and len(trace.x):  # what is still to be measured has no mark yet
             self.handles.append(handle)
 
 

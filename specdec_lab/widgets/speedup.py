@@ -86,13 +86,15 @@ def speedup_explorer(
     kept = [load_trace(name) for name in recorded()] + ([trace] if trace else [])
     traces = {f"{one.label} ({one.pair}, {one.dtype})": one for one in kept}
     source = choice("measured points", [NONE, *traces], NONE)
+    source.layout.width = "800px"
     seen, setting = Seen(), False
     bars, table = widgets.HTML(), widgets.HTML()
 
     def prices() -> Prices:
-        if kind.value == CURVE and len(seen.curve.timings) < 2:
+        curve = seen.curve if kind.value == CURVE else None
+        if curve and len(curve.timings) < 2:
             raise UserError(f"No pass has been measured yet: choose recorded points, or {'press Measure' if pair else FLAT}.")
-        return Prices(c.value, verify.value, overhead.value, seen.curve if kind.value == CURVE else None)
+        return Prices(c.value, verify.value, overhead.value, curve)
 
     first = prices()
     curves = Picture(speedup_curves(formulas, p.value, k.value, first, seen), "Speedup against draft length")
@@ -118,6 +120,7 @@ def speedup_explorer(
 
     def load() -> None:
         seen.clear()
+        explorer.say("")
         if at := traces.get(source.value):
             seen.where, seen.events = at.label, list(at.events)
         follow(CURVE if at else FLAT, at.p if at else p.value)
@@ -164,13 +167,12 @@ def speedup_curves(formulas: Formulas, p: float, k: int, prices: Prices, seen: S
     _marks(out, "best k", *shown, "star", "#FFFFFF", 13)
     at = min(k, prices.k_max)
     _marks(out, f"your k = {k}", [at], [formulas.gain(at, p, prices)], "circle-open", MEASURED, 16)
+    _marks(out, "predicted for a run's own alpha", [r.k for r in seen.runs], [r.predicted for r in seen.runs], "x", EXPECTED, 10)
     for name, symbol, of in (("synthetic", "circle", "coin flips at p"), ("real", "square", "the draft itself")):
         runs = [run for run in seen.runs if run.acceptance == name]
         _marks(out, f"measured, {of}", [run.k for run in runs], [run.measured for run in runs], symbol, MEASURED, 10)
-        if name == "real":
-            _marks(out, "predicted for the draft itself", [run.k for run in runs], [run.predicted for run in runs], "x", EXPECTED, 10)
     out.add_hline(y=1, line={"color": "#888", "dash": "dot"})
-    out.update_layout(width=900, height=440, margin={"r": 80})
+    out.update_layout(width=860, height=480, margin={"r": 80})
     return out
 
 
@@ -195,7 +197,7 @@ def speedup_map(formulas: Formulas, p: float, k: int, prices: Prices) -> go.Figu
         colorbar={"title": {"text": "speedup"}},
     )
     _marks(out, "chosen", [p], [float(np.interp(k, ks, rows))], "circle-open", MEASURED, 30)
-    out.update_layout(width=900, height=400, showlegend=False)
+    out.update_layout(width=860, height=400, showlegend=False)
     out.update_xaxes(tickvals=P_GRID, range=[0.05, 1.05])
     out.update_yaxes(tickvals=rows, ticktext=[str(n) for n in ks], range=[-0.5, len(ks) - 0.5])
     return out

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from specdec_lab.measure import device_facts
+from specdec_lab.measure.traces import load_trace, recorded
 from specdec_lab.verify import tree_mask
 from specdec_lab.widgets import acceptance_explorer, rejection_explorer, roofline_explorer, round_player, speedup_explorer, tree_explorer
 from specdec_lab.widgets.live import Explorer
@@ -27,6 +28,7 @@ MOVES = 60
 AIM_MS = 50.0
 EXPLORERS: dict[str, Callable[[], Explorer]] = {
     "speedup_explorer": speedup_explorer,
+    "with a trace": lambda: speedup_explorer(trace=load_trace(recorded()[0])),
     "roofline_explorer": lambda: roofline_explorer(tiny_llama(1), roofline.BOUNDS),
     "rejection_explorer": rejection_explorer,
     "acceptance_explorer": lambda: acceptance_explorer(acceptance.runs(), acceptance.CURVE),

@@ -198,7 +198,15 @@ class Sheet:
         """A PNG in tests/browser/shots: the page, or the output of code cell i."""
         SHOTS.mkdir(exist_ok=True)
         path = SHOTS / f"{name}.png"
-        (self.page if i is None else self.output(i)).screenshot(path=path)
+        if i is None:
+            self.page.screenshot(path=path)
+            return path
+        usual, box = self.page.viewport_size, self.output(i).bounding_box()
+        assert usual and box
+        self.page.set_viewport_size({"width": usual["width"], "height": max(usual["height"], round(box["height"]) + 200)})
+        self.page.wait_for_timeout(500)  # the page takes its new size
+        self.output(i).screenshot(path=path)
+        self.page.set_viewport_size(usual)
         return path
 
     @contextmanager

@@ -138,7 +138,16 @@ def walk(steps, explorer, log):
             log.append(i)
             yield f"{i + 1} of {steps}"
 
-    return explorer.measure("Measure", counted, done="Done.").children
+    return explorer.measure("Measure", counted, done="Done.").children[0].children
+
+
+def test_the_status_stands_once_below_the_buttons_or_else_at_the_end(lab, monkeypatch):
+    monkeypatch.setattr(live, "display", lambda what, raw: None)
+    for explorer in (Explorer("one"), Explorer("other")):
+        parts = [slider("k", 5, 0, 20)] + ([explorer.measure("Measure", lambda: iter(()))] if explorer.name == "other" else [])
+        explorer.of(*parts, still="")._ipython_display_()
+        inside = [*explorer.box.children, *(inner for part in explorer.box.children for inner in getattr(part, "children", ()))]
+        assert inside.count(explorer.status) == 1
 
 
 def test_a_measurement_without_a_kernel_runs_to_its_end():
@@ -203,7 +212,7 @@ def test_a_measurement_that_fails_says_so_and_frees_the_place(lab):
         yield "1 of 2"
         raise UserError("The machine caught fire; pour water.")
 
-    start, _ = explorer.measure("Measure", steps).children
+    start, _ = explorer.measure("Measure", steps).children[0].children
 
     async def learner():
         start.click()
@@ -221,7 +230,7 @@ def test_on_colab_an_interrupt_cancels(colab):
         yield "1 of 2"
         raise KeyboardInterrupt
 
-    start, _ = explorer.measure("Measure", steps).children
+    start, _ = explorer.measure("Measure", steps).children[0].children
 
     async def kernel():  # there is a loop on Colab too, but what a task sends does not show
         start.click()

@@ -47,7 +47,7 @@ class Parts:
     def __init__(self, explorer) -> None:
         self.explorer = explorer
         self.k, self.batch, self.machine, self._picture, self._numbers, buttons = explorer.parts
-        self.measure, self.cancel = buttons.children
+        self.measure, self.cancel = buttons.children[0].children
 
     @property
     def figure(self):

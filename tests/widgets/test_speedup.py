@@ -113,7 +113,7 @@ def test_recorded_points_bring_their_prices_and_say_where_they_come_from():
     assert hands.controls[P].value == 0.8 and hands.controls[C].value == pytest.approx(0.095)  # 5/52, on the slider's grid
     assert hands.controls[KIND].value == MEASURED
     assert hands.trace("measured, coin flips at p") == ([3], [1.2]) and hands.trace("measured, the draft itself") == ([3], [0.9])
-    assert hands.trace("predicted for the draft itself") == ([3], [1.4])
+    assert hands.trace("predicted") == ([3, 3], [1.5, 1.4])
     ks, gains = hands.trace("p = 0.80, chosen")
     assert ks == [0, 1] and gains[1] == pytest.approx(float(speedup(1, 0.8, 0.095, 60 / 52)))
     table = hands.text(1)

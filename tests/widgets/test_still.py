@@ -47,6 +47,18 @@ def test_title_axes_ticks_and_legend():
     assert "stroke-dasharray" in drawn and "#666666" in styles(drawn)
 
 
+@pytest.mark.parametrize("dash", ["dot", "dash", "dashdot", "longdash", "longdashdot"])
+def test_every_dash_of_plotly_is_one(dash):
+    assert "stroke-dasharray" in svg(line_figure(line={"dash": dash}))
+
+
+def test_what_has_no_points_yet_is_not_in_the_legend():
+    out = line_figure()
+    for name, x in (("measured later", []), ("bound", [1, 2])):
+        out.add_scatter(x=x, y=x, name=name, mode="markers")
+    assert {"measured", "bound"} <= set(texts(svg(out))) and "measured later" not in texts(svg(out))
+
+
 def test_one_trace_needs_no_legend_and_hidden_ones_are_not_drawn():
     assert "measured" not in texts(svg(line_figure()))
     out = line_figure()
