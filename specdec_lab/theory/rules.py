@@ -121,7 +121,7 @@ def redraw_from_p(p: Tensor, q: Tensor, draft: Tensor, rng: Rng) -> tuple[int, i
     return len(draft), rng.draw(p[len(draft)])
 
 
-def draw_by_hand(weights: Tensor, rng: Rng) -> int:
+def draw_unscaled(weights: Tensor, rng: Rng) -> int:
     u = rng.uniform()
     for token, reached in enumerate(weights.cumsum(0).tolist()):
         if u < reached:
@@ -132,7 +132,7 @@ def draw_by_hand(weights: Tensor, rng: Rng) -> int:
 def not_rescaled(p: Tensor, q: Tensor, draft: Tensor, rng: Rng) -> tuple[int, int]:
     for i, token in enumerate(draft.tolist()):
         if not rng.uniform() < float(p[i, token] / q[i, token]):
-            return i, draw_by_hand((p[i] - q[i]).clamp(min=0), rng)  # sums to less than 1
+            return i, draw_unscaled((p[i] - q[i]).clamp(min=0), rng)  # sums to less than 1
     return len(draft), rng.draw(p[len(draft)])
 
 
