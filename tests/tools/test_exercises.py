@@ -143,3 +143,15 @@ def test_a_repair_starts_from_the_packages_bug(save: Save, package: Path, stub: 
     cell = new_code_cell(stub, id="bug", metadata={"tags": ["exercise", "repair"]})
     found = exercises(save({"stub": None, **changed}, behind="write", added=cell), package)
     assert found == [] if sentence is None else any(sentence in finding.sentence for finding in found), found
+
+
+def test_a_second_function_of_a_repairs_name_is_not_taken_for_it(package: Path):
+    """The zoo's repairs live in `checks/`: a namesake in another room once went into the solved chapter 10."""
+    (package / "checks" / "bugs.py").write_text("def buggy_halve(x): ...\n")
+    (package / "checks" / "repaired.py").write_text("def halve(x): ...\n")
+    definitions.cache_clear()
+    assert reference("halve", package).module == "toy_package.checks.repaired"
+    (package / "other.py").write_text("def halve(x): ...\n")
+    definitions.cache_clear()
+    with pytest.raises(UserError, match=r"defined toy_package.checks.repaired and toy_package.other in the package"):
+        reference("halve", package)

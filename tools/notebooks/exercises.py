@@ -151,9 +151,11 @@ def parameters(function: ast.FunctionDef) -> str:
 
 
 def reference(name: str, package: Path = PACKAGE) -> Reference:
-    """The package's one function of that name. `checks/` counts only when no other room has it (chapter 0 teaches no piece)."""
+    """The package's one function of that name. `checks/` counts only when no other room has it (chapter 0 teaches no piece), or
+    when it is the repair of a bug there, which no other room may then have."""
     found = definitions(package).get(name, [])
-    rooms = [one for one in found if f"{package.name}.checks." not in one.module] or found
+    repair = f"buggy_{name}" in definitions(package)
+    rooms = [one for one in found if repair or f"{package.name}.checks." not in one.module] or found
     if len(rooms) != 1:
         where = " and ".join(one.module for one in rooms) or "nowhere"
         raise UserError(f"{name} is defined {where} in the package; an exercise has the name of exactly one of its functions.")
