@@ -75,5 +75,5 @@ class EagleDrafter:
 
     def _feed(self, states: Tensor, tokens: Tensor, seen: Tensor) -> Tensor:
         """Feed pairs `[n, width]` and `[n]`, which see `seen` `[n, held + n]`; the guessed states `[n, width]`."""
-        masks = attention(seen.to(states.device), states.dtype)
+        masks = attention(seen[None].to(states.device), states.dtype)
         return self.head(states[None], tokens[None].to(states.device), self._pairs.kv, **masks)[0]

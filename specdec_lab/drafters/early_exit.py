@@ -39,9 +39,9 @@ class ExitModel:
     def cache_from(self, target_cache: KVCache) -> KVCache:
         """A cache that holds what the target's first layers hold; what is added to it stays out of the target's."""
         cache = self.new_cache()
-        for i, layer in enumerate(target_cache.kv.layers[: self.part.layers]):
-            if layer.get_seq_length():
-                cache.kv.update(layer.keys, layer.values, i)
+        for i in range(self.part.layers):
+            if held := target_cache.layer(i):
+                cache.kv.update(*held, i)
         return cache
 
     @torch.inference_mode()

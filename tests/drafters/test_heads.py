@@ -52,7 +52,7 @@ def eagle_logits(context, branch):
     for token in [*branch.tolist(), None]:
         seen = torch.ones(len(tokens), len(tokens)).tril().bool()
         cache = TARGET.new_cache().kv
-        guess = head(states[None], tokens[None], cache, **attention(seen, torch.float64))[0, -1]
+        guess = head(states[None], tokens[None], cache, **attention(seen[None], torch.float64))[0, -1]
         if token is not None:
             states, tokens = torch.cat([states, guess[None]]), torch.cat([tokens, ids(token)])
     return head.output(guess)

@@ -41,7 +41,7 @@ def folder(name, tmp_path, target):
 def outputs(name, part):
     if name == "eagle":
         cache = HFModel(copy.deepcopy(tiny_llama(0).model), "tiny").new_cache().kv
-        return part(STATES[None], ids(1, 2, 3, 4, 5)[None], cache, **attention(torch.ones(5, 5).tril().bool(), torch.float64))[0]
+        return part(STATES[None], ids(1, 2, 3, 4, 5)[None], cache, **attention(torch.ones(1, 5, 5).tril().bool(), torch.float64))[0]
     return part(STATES)
 
 
