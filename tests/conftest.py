@@ -1,13 +1,18 @@
 """The real models, once for the whole run, out of the user's cache: the first run downloads them."""
 
+import os
 from pathlib import Path
 
 import pytest
+import torch
 
 from specdec_lab.models.embedded import embedded_model
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.loading import LoadedPair, load_model, load_pair
 from specdec_lab.models.registry import EMBEDDED
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    torch.set_num_threads(1)  # the other worker has the other core
 
 
 @pytest.fixture(scope="session")

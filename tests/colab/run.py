@@ -22,7 +22,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[2]
 BROUGHT = Path(sys.prefix) / "ready"  # `pip freeze` of the fresh environment
 NEVER = {"jupyterlab", "nbgrader"}
-ROOMS = ("checks", "drafters", "engine", "measure", "models", "theory", "verify", "widgets")
+ROOMS = ("checks", "drafters", "engine", "measure", "models", "serving", "theory", "verify", "widgets")
 TESTS = [*(f"tests/{room}" for room in ROOMS), "tests/test_bug_zoo.py", "tests/test_sampling.py", "tests/colab/chapters.py"]
 
 
@@ -35,7 +35,8 @@ def main() -> int:
         os.environ.update(redirect(origin), COLAB_RELEASE_TAG="tests/colab", PYDEVD_DISABLE_FILE_VALIDATION="1")
         as_brought()
         print(first_cell(sorted((content / "notebooks").glob("*.ipynb"))[0]), flush=True)
-        return subprocess.run([sys.executable, "-m", "pytest", "-m", "not long", "--durations=10", *TESTS], cwd=content).returncode
+        two = ["--numprocesses=2", "--dist=worksteal", "--durations=10"]
+        return subprocess.run([sys.executable, "-m", "pytest", *two, "-m", "not long and not vllm", *TESTS], cwd=content).returncode
 
 
 def publish(origin: Path) -> None:
