@@ -125,6 +125,22 @@ class Comparison:
         }
 
 
+def milliseconds_per_token(run: Comparison) -> dict[str, float]:
+    """What the speculative run spent on each token it wrote, by part, and plain decoding in all.
+
+    target: its passes, the verdicts and its rollback; drafting; bookkeeping: the rest. With one repeat, these three add up to
+    the time of the run.
+    """
+    rounds = run.speculative.rounds
+    per_token = 1000 / run.metrics.tokens
+    return {
+        "target": per_token * sum(r.verify_seconds for r in rounds),
+        "drafting": per_token * sum(r.draft_seconds for r in rounds),
+        "bookkeeping": per_token * sum(r.seconds - r.draft_seconds - r.verify_seconds for r in rounds),
+        "plain": 1000 / run.baseline_tokens_per_second,
+    }
+
+
 def compare(
     target: LanguageModel,
     prompt: Tensor,

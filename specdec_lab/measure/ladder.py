@@ -16,7 +16,7 @@ from specdec_lab.engine.rounds import Round
 from specdec_lab.engine.stopping import Stopping
 from specdec_lab.measure.compare import Comparison
 from specdec_lab.measure.cost import CostCurve, Pass, bare_passes
-from specdec_lab.measure.workloads import WORKLOADS
+from specdec_lab.measure.workloads import SHORT
 from specdec_lab.models.hf import HFModel
 from specdec_lab.models.interface import LanguageModel
 from specdec_lab.sampling import SeededRng
@@ -25,9 +25,9 @@ from specdec_lab.sampling import SeededRng
 TEXTS = {
     "edit": "Correct the spelling in this text:\n\n"
     "The rover landed in a crater on Mars. It takes a picture of evry rock and sends the picture home to Earth.",
-    "code": WORKLOADS["code"][2],
-    "chat": WORKLOADS["chat"][1],
-    "story": WORKLOADS["story"][1],
+    "code": SHORT["code"][2],
+    "chat": SHORT["chat"][1],
+    "story": SHORT["story"][1],
 }
 PLAIN_STEPS, PASSES = 4, 2  # what is timed beside a run: so many plain steps, and so many bare passes of each length it needs
 

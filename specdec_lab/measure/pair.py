@@ -14,12 +14,12 @@ from specdec_lab.measure.compare import comparing
 from specdec_lab.measure.cost import time_passes
 from specdec_lab.measure.timer import seconds_of
 from specdec_lab.measure.traces import DraftStep, Event, Measured, TargetPass
-from specdec_lab.measure.workloads import WORKLOADS
+from specdec_lab.measure.workloads import SHORT
 from specdec_lab.models.loading import LoadedPair
 from specdec_lab.sampling import SeededRng
 
 AT_A_TIME = 4  # tokens drafted for each timing of drafting
-PROMPT = WORKLOADS["code"][1]
+PROMPT = SHORT["code"][1]
 
 
 def time_pair(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 import numpy as np
@@ -56,16 +57,24 @@ def acceptance_explorer(runs: Runs, curve: CostCurve | None = None, at: At | Non
 
 def alpha_map(runs: Runs, at: At) -> go.Figure:
     """alpha and its standard error, a cell a run; a frame around the one that is looked at."""
-    texts, temperatures = list(dict.fromkeys(name for name, _ in runs)), sorted({t for _, t in runs})
-    found = [[runs[text, t].metrics if (text, t) in runs else None for t in temperatures] for text in texts]
-    known = [m.alpha for row in found for m in row if m and m.alpha is not None]
+    return alpha_cells({place: (run.metrics.alpha, run.metrics.alpha_error) for place, run in runs.items()}, at)
+
+
+def alpha_cells(cells: Mapping[At, tuple[float | None, float | None]], at: At) -> go.Figure:
+    """The same of alphas and their errors, wherever they come from."""
+    texts, temperatures = list(dict.fromkeys(name for name, _ in cells)), sorted({t for _, t in cells})
+    found = [[cells.get((text, t), (None, None)) for t in temperatures] for text in texts]
+    known = [alpha for row in found for alpha, _ in row if alpha is not None]
     title = f"alpha goes from {min(known):.2f} to {max(known):.2f}" if known else "Nothing was drafted, so there is no alpha"
     out = figure(f"{title}; two closer than three errors are not told apart", "temperature", "kind of text")
     out.add_heatmap(
         x=[f"{t:g}" for t in temperatures],
         y=texts,
-        z=[[m.alpha if m else None for m in row] for row in found],
-        text=[[_with_error(m.alpha, m.alpha_error) if m else "" for m in row] for row in found],
+        z=[[alpha for alpha, _ in row] for row in found],
+        text=[
+            [_with_error(*cell) if (text, t) in cells else "" for t, cell in zip(temperatures, row, strict=True)]
+            for text, row in zip(texts, found, strict=True)
+        ],
         texttemplate="%{text}",
         textfont={"color": "black", "size": 14},
         colorscale=LIGHT,
@@ -79,7 +88,7 @@ def alpha_map(runs: Runs, at: At) -> go.Figure:
     out.add_shape(type="rect", x0=column - 0.49, x1=column + 0.49, y0=row - 0.47, y1=row + 0.47, line=frame)
     out.update_xaxes(type="category")
     out.update_yaxes(type="category", autorange="reversed")
-    out.update_layout(height=130 + 36 * len(texts), margin={"l": 110})
+    out.update_layout(height=130 + 36 * len(texts), margin={"l": 110 if max(map(len, texts)) < 13 else 150})
     return out
 
 

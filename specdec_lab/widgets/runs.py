@@ -11,8 +11,7 @@ from IPython.display import HTML, display
 
 from specdec_lab.engine import Generation, Metrics, Round
 from specdec_lab.engine.stopping import Decoder
-from specdec_lab.measure.compare import Comparison
-from specdec_lab.measure.workloads import milliseconds_per_token
+from specdec_lab.measure.compare import Comparison, milliseconds_per_token
 from specdec_lab.widgets.figures import figure
 from specdec_lab.widgets.palette import COLOURS, EXPECTED, MEASURED, tint
 from specdec_lab.widgets.tokens import token_view

@@ -7,7 +7,7 @@ import pytest
 from specdec_lab.measure import Comparison, CostCurve, Pass
 from specdec_lab.theory.closed_forms import optimal_k, speedup
 from tests.browser.lab import Lab, Sheet
-from tests.measure.test_workloads import comparison
+from tests.measure.toys import comparison
 
 RUNS_CELL = """
 import sys; sys.path.insert(0, "..")

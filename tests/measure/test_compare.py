@@ -9,10 +9,12 @@ from specdec_lab.drafters import ModelDrafter, NgramDrafter
 from specdec_lab.engine import Stopping, generate
 from specdec_lab.errors import UserError
 from specdec_lab.measure import compare, timer
+from specdec_lab.measure.compare import milliseconds_per_token
 from specdec_lab.models.toy import scripted_lm
 from specdec_lab.theory.closed_forms import speedup
 from specdec_lab.verify import verify_greedy
 from tests.measure.clock import Clock, PacedDrafter, PacedModel
+from tests.measure.toys import comparison
 from tests.support import SAMPLED, ids, tiny_llama
 
 PROMPT = ids(7, 8, 9)
@@ -307,3 +309,10 @@ def test_on_the_real_clock_they_agree_within_a_few_percent():
         if found[-1] == pytest.approx(1, abs=0.05):
             return
     pytest.fail(f"measured over predicted speedup: {found}")
+
+
+def test_the_parts_are_spread_over_the_tokens_and_add_up_to_the_run():
+    run = comparison((0.01, 0.05, 0.07), (0.03, 0.05, 0.09))  # 2 tokens each
+    parts = milliseconds_per_token(run)
+    assert parts == pytest.approx({"target": 25.0, "drafting": 10.0, "bookkeeping": 5.0, "plain": 50.0})
+    assert parts["target"] + parts["drafting"] + parts["bookkeeping"] == pytest.approx(1000 / run.speculative.tokens_per_second)

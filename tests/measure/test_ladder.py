@@ -19,7 +19,7 @@ from specdec_lab.models.reduced import reduced_head
 from specdec_lab.models.toy import scripted_lm
 from tests.measure.clock import Clock, PacedDrafter, PacedModel
 from tests.measure.test_compare import PROMPT, TEXT, K, spoilt, truth, v
-from tests.measure.test_workloads import comparison
+from tests.measure.toys import comparison
 from tests.support import ids, tiny_llama
 
 OTHER = ids(4, 4, 2)

@@ -93,10 +93,10 @@ def test_questions_are_all_different_and_none_is_learnt_and_judged():
 
 def test_the_courses_prompts_are_not_among_the_questions():
     """They are what chapter 9 tries its draft on."""
-    from specdec_lab.measure.workloads import WORKLOADS
+    from specdec_lab.measure.workloads import SHORT
 
     learnt, judged = own_text.turns()
-    assert not {prompt for prompts in WORKLOADS.values() for prompt in prompts} & set(learnt + judged)
+    assert not {prompt for prompts in SHORT.values() for prompt in prompts} & set(learnt + judged)
 
 
 def test_other_text_is_cut_into_rows_and_read_from_their_starts(target):

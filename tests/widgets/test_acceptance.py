@@ -11,7 +11,7 @@ from specdec_lab.measure import CostCurve, Pass
 from specdec_lab.theory.closed_forms import acceptance_rate, optimal_k, speedup
 from specdec_lab.widgets import acceptance_explorer
 from specdec_lab.widgets.acceptance import advice_figure, alpha_map, positions_figure
-from tests.measure.test_workloads import comparison
+from tests.measure.toys import comparison
 
 SPENT = [(0.01, 0.05, 0.07)] * 4
 CURVE = CostCurve.of([Pass(1, 0.05), Pass(2, 0.06), Pass(3, 0.06), Pass(5, 0.10)])

@@ -6,7 +6,7 @@ import pytest
 
 from specdec_lab.measure.ladder import Rung
 from specdec_lab.widgets import ladder_figure, ladder_table, price_figure
-from tests.measure.test_workloads import comparison
+from tests.measure.toys import comparison
 
 SPENT = [(0.01, 0.05, 0.07)] * 3
 RUNGS = [

@@ -16,8 +16,9 @@ from specdec_lab import widgets
 from specdec_lab.checks.zoo.specimens import ZOO
 from specdec_lab.measure import CostCurve, Pass
 from specdec_lab.measure.ladder import TEXTS, Rung
+from specdec_lab.measure.serving import Expected
 from specdec_lab.measure.traces import Bounds, Measured, TargetPass
-from specdec_lab.measure.workloads import WORKLOADS
+from specdec_lab.measure.workloads import NAMES, SHORT
 from specdec_lab.sampling import SeededRng
 from specdec_lab.theory.rules import rules
 from specdec_lab.training.loop import Progress
@@ -27,23 +28,32 @@ from specdec_lab.widgets.laws import laws_figure, produced_figure
 from specdec_lab.widgets.measured import Seen
 from specdec_lab.widgets.rejection import drawn_figure
 from specdec_lab.widgets.roofline import Device, roofline_figure
+from specdec_lab.widgets.serving import SPEEDUP, served_figure
 from specdec_lab.widgets.speedup import Formulas, Prices, speedup_curves, speedup_map
-from tests.measure.test_workloads import comparison
+from specdec_lab.widgets.verdict import Known, crossover_figure, throughput_figure
+from tests.measure.batches import ALPHAS, BOUNDS, PRICES, point
+from tests.measure.toys import comparison
+from tests.served import recording
+from tests.widgets.test_serving import coin
 
 LETTER = 7  # pixels, a little more than the mean of the 12-pixel font
 P, Q = (torch.tensor(law, dtype=torch.float64) for law in ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3]))
 TOKENS = ["left", "ahead", "right"]
 GREEDY = "greedy draft, states its softmax"
 CURVE = CostCurve.of([Pass(1, 0.010), Pass(8, 0.014), Pass(64, 0.050)])
-RUNS = {(workload, t): comparison((0.01, 0.05, 0.07), accepted=2 - int(t), k=3) for workload in WORKLOADS for t in (0.0, 0.5, 1.0)}
+RUNS = {(workload, t): comparison((0.01, 0.05, 0.07), accepted=2 - int(t), k=3) for workload in SHORT for t in (0.0, 0.5, 1.0)}
 RULES = ("greedy, states its softmax", "not renormalised", "redraw from p", "if p >= q", "yours")
 KS = [1, 2, 3]
+SERVED = [run for name in ("plain", "n-gram", "draft model") for run in recording().sweep(name)]
 MEASURED_RUNS = Seen("here", [Measured(kind, k, 0.8, 1.5, 1.4) for kind in ("synthetic", "real") for k in (1, 3)])
 LADDER = ("ngram", "suffix", "model", "cascade", "untrained exit", "early exit", "medusa", "medusa tree", "eagle", "eagle tree")
 RUNGS = [Rung(text, drafter, comparison((0.01, 0.05, 0.07))) for text in TEXTS for drafter in LADDER]
+POINTS = {("question-answering", 0.0, 4): [point(1), point(16)]}
+BATCHED = Known({(a.workload, a.temperature): a for a in ALPHAS}, {p.batch: p for p in PRICES}, BOUNDS, POINTS)
 # With as many lines, bars and marks, and as long names, as the fullest picture of a chapter has.
 FIGURES: dict[str, Callable[[], go.Figure]] = {
     "advice_figure": lambda: advice_figure(RUNS, ("extraction", 0.5), CURVE),
+    "alpha_cells": lambda: widgets.alpha_cells({(name, t): (0.5, 0.1) for name in NAMES for t in (0.0, 0.3, 0.6, 1.0)}, ("chat", 0.3)),
     "alpha_map": lambda: alpha_map(RUNS, ("extraction", 0.5)),
     "alpha_figure": lambda: widgets.alpha_figure({name: {0.0: 0.8, 2.0: 0.4} for name in ("code", "story", "code, top-p 0.9")}, {0.0: 0.9}),
     "best_k_figure": lambda: widgets.best_k_figure((0.6, 0.9), (0.1,), [[3, 10]], [[1.67, 13.43]]),
@@ -62,6 +72,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     ),
     "speedup_curves": lambda: speedup_curves(Formulas(), 0.8, 5, Prices(0.1), MEASURED_RUNS),
     "speedup_map": lambda: speedup_map(Formulas(), 0.8, 5, Prices(0.1)),
+    "crossover_figure": lambda: crossover_figure(BATCHED, ("question-answering", 0.0, 4)),
     "drawn_figure": lambda: drawn_figure(
         GREEDY, P, rules()[GREEDY].law(P, Q), list(rules()[GREEDY].draws(P, Q, SeededRng(0), [10_000]))[-1], TOKENS
     ),
@@ -100,6 +111,9 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
         15,
         64,
     ),
+    "dial_figure": lambda: widgets.dial_figure([coin(k, p) for k in (2, 5, 8) for p in (0.0, 0.5, 1.0)], SERVED[0]),
+    "served_figure": lambda: served_figure(SERVED, {run.name: Expected.of(run, SERVED[:5]) for run in SERVED[5::5]}, SPEEDUP, 16),
+    "throughput_figure": lambda: throughput_figure(BATCHED, ("question-answering", 0.0, 4)),
     "time_figure": lambda: widgets.time_figure(RUNS),
     "training_figure": lambda: widgets.training_figure([Progress(300, 300, 6.0, 0.35, 120.0)], 0.01, 0.4),
 }

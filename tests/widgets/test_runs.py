@@ -8,7 +8,7 @@ from specdec_lab.drafters import ModelDrafter
 from specdec_lab.engine import Stopping, stream
 from specdec_lab.engine.loop import GREEDY
 from specdec_lab.widgets import prediction_figure, runs, runs_table, time_figure, watch_run
-from tests.measure.test_workloads import comparison
+from tests.measure.toys import comparison
 from tests.support import ids, tiny_llama
 
 SPENT = [(0.01, 0.05, 0.07)] * 3

@@ -1,6 +1,7 @@
 """Prompts to judge a drafter by: eight workloads of twenty prompts, each with the temperature and length it is meant for.
 
-They were written for this course, a YAML file a workload. One of your own is a file of the same form:
+They were written for this course, a YAML file a workload; `SHORT` holds a few shorter ones, for a chapter's minutes. One of your own
+is a file of the same form:
 
     name: letters
     about: Greetings and closings are fixed, so a small draft should know them.
@@ -22,7 +23,10 @@ from typing import Any
 import yaml
 
 from specdec_lab.errors import UserError
+from specdec_lab.measure.workloads.short import SHORT
 from specdec_lab.sampling import SamplingParams
+
+__all__ = ["KEYS", "NAMES", "SETTINGS", "SHORT", "Prompt", "Workload", "load_workload", "workload", "workloads"]
 
 NAMES = ("code-completion", "code-edit", "json", "extraction", "summary", "question-answering", "chat", "story")
 SETTINGS = ("temperature", "max_new_tokens")

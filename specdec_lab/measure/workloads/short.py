@@ -1,11 +1,7 @@
-"""The course's prompts by workload, and where the time of a run went."""
+"""A few prompts for a chapter's minutes: five of the workloads, in sentences that the course's smallest model answers well."""
 
-from __future__ import annotations
-
-from specdec_lab.measure.compare import Comparison
-
-# Short prompts that a model of 135 million parameters can answer, and whose answers run to 20 tokens and more.
-WORKLOADS: dict[str, tuple[str, ...]] = {
+# By kind of workload: prompts that a model of 135 million parameters can answer, and whose answers run to 20 tokens and more.
+SHORT: dict[str, tuple[str, ...]] = {
     "code": (
         "Write a Python class for a stack with push, pop and peek.",
         "Write a Python function that checks whether a number is prime.",
@@ -37,19 +33,3 @@ WORKLOADS: dict[str, tuple[str, ...]] = {
         "Tell me about a strange night on a train.",
     ),
 }
-
-
-def milliseconds_per_token(run: Comparison) -> dict[str, float]:
-    """What the speculative run spent on each token it wrote, by part, and plain decoding in all.
-
-    target: its passes, the verdicts and its rollback; drafting; bookkeeping: the rest. With one repeat, these three add up to
-    the time of the run.
-    """
-    rounds = run.speculative.rounds
-    per_token = 1000 / run.metrics.tokens
-    return {
-        "target": per_token * sum(r.verify_seconds for r in rounds),
-        "drafting": per_token * sum(r.draft_seconds for r in rounds),
-        "bookkeeping": per_token * sum(r.seconds - r.draft_seconds - r.verify_seconds for r in rounds),
-        "plain": 1000 / run.baseline_tokens_per_second,
-    }
