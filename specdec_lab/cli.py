@@ -1,4 +1,4 @@
-"""The command line: generate, doctor, models."""
+"""The command line: generate, bench, serve, doctor, models."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from specdec_lab.cli_bench import bench
+from specdec_lab.cli_serve import serve
 from specdec_lab.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ app = typer.Typer(
 )
 models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(models, name="models")
+app.add_typer(serve, name="serve")
+app.command("bench")(bench)
 console = Console()
 
 

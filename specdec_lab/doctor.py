@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from specdec_lab.assets import asset
+from specdec_lab.assets import asset, cache_folder
 from specdec_lab.measure import device_facts
-from specdec_lab.models.embedded import cache_folder, embedded_model_ready
+from specdec_lab.models.embedded import embedded_model_ready
 from specdec_lab.models.placement import choose, old_gpu
 from specdec_lab.models.registry import COURSE_DRAFT
 from specdec_lab.requirements import needs

@@ -22,6 +22,7 @@ from filelock import FileLock
 from safetensors import SafetensorError
 from tqdm.auto import tqdm
 
+from specdec_lab.assets import cache_folder
 from specdec_lab.errors import UserError
 from specdec_lab.models.registry import EMBEDDED
 from specdec_lab.models.smollm2 import convert
@@ -37,12 +38,6 @@ COMPLETE = "complete.json"  # written last: the size of every other file
 
 class _Damaged(Exception):
     """The download is not the expected file."""
-
-
-def cache_folder() -> Path:
-    """`$SPECDEC_LAB_CACHE`, else `specdec-lab` in `$XDG_CACHE_HOME`, else in `~/.cache`."""
-    own, xdg = os.environ.get("SPECDEC_LAB_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return Path(own).expanduser() if own else Path(xdg or "~/.cache").expanduser() / "specdec-lab"
 
 
 def embedded_model() -> Path:

@@ -12,7 +12,19 @@ from typing import Any
 
 from specdec_lab.errors import UserError
 from specdec_lab.serving.legacy_config import Note, Old, convert, modernise
-from specdec_lab.serving.legacy_flags import ALL, GONE, NEW_SPECULATIVE, SEVERAL, SPECULATIVE, WITH_ONE, WITHOUT, is_speculative, name_of
+from specdec_lab.serving.legacy_flags import (
+    ALL,
+    GONE,
+    NEW_SPECULATIVE,
+    OPTIONAL,
+    RENAMED,
+    SPECULATIVE,
+    WITH_ONE,
+    WITH_SEVERAL,
+    WITHOUT,
+    is_speculative,
+    name_of,
+)
 from specdec_lab.serving.vllm import IMAGE
 
 MODULE = "vllm.entrypoints.openai.api_server"
@@ -113,18 +125,18 @@ def _length(words: Sequence[str], at: int) -> int:
     _require_known(word, name)
     if name in WITHOUT:
         return 2 if words[at + 1 : at + 2] and words[at + 1].lower() in ("true", "false") else 1
-    most = len(words) if name in SEVERAL else at + 2
+    most = len(words) if name in WITH_SEVERAL else at + 2
     end = at + 1
     while end < min(most, len(words)) and not re.match(r"--?[a-zA-Z]", words[end]):
         end += 1
-    if end == at + 1:
+    if end == at + 1 and name not in OPTIONAL:
         raise UserError(f"{word} is given without a value: write one after it, or leave it out.")
     return end - at
 
 
 def _require_known(word: str, name: str) -> None:
     base = name.split(".")[0].removeprefix("no-")
-    if base in WITH_ONE or base in WITHOUT or base in SEVERAL or re.fullmatch(r"-O\d?", word.split("=")[0]):
+    if base in WITH_ONE or base in WITHOUT or base in WITH_SEVERAL or re.fullmatch(r"-O\d?", word.split("=")[0]):
         return
     close = get_close_matches(base, ALL, n=1)
     hint = f"did you mean --{close[0]}?" if close else "look for it in vllm serve --help, and leave it out if it is not there."
@@ -173,6 +185,9 @@ def translate_file(given: dict[str, Any]) -> tuple[dict[str, Any], list[Note]]:
         elif option.name == "speculative-config" and isinstance(value, dict):
             found[key], more = modernise(value)
             notes += more
+        elif option.name in RENAMED:
+            notes.append(Note(key, f"is renamed {RENAMED[option.name]}"))
+            found[RENAMED[option.name]] = value
         elif option.name not in SPECULATIVE:
             found[key] = value
     return (found if config is None else found | {"speculative-config": config}), notes
@@ -191,6 +206,9 @@ def _translate_option(option: Option) -> tuple[list[str], list[Note]]:
     if option.name in GONE:
         ray = ["--distributed-executor-backend", "ray"] if option.name == "worker-use-ray" else []
         return ray, [Note(shown, GONE[option.name])]
+    if option.name in RENAMED:
+        new_name = f"--{RENAMED[option.name]}"
+        return [new_name, *option.values], [Note(shown, f"is renamed {new_name}")]
     if option.name == "speculative-config":
         new, notes = modernise(_json(option.values[0]))
         return (["--speculative-config", json.dumps(new)], notes) if notes else (list(option.words), [])

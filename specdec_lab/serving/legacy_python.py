@@ -9,7 +9,7 @@ from typing import Any
 
 from specdec_lab.errors import UserError
 from specdec_lab.serving.legacy_config import DROPPED, MOVED, Note, Old, Translation, convert, modernise
-from specdec_lab.serving.legacy_flags import ALL, GONE
+from specdec_lab.serving.legacy_flags import ALL, GONE, RENAMED
 
 CLASSES = ("LLM", "AsyncEngineArgs", "EngineArgs")
 KNOWN = {name.replace("-", "_") for name in ALL} | {"compilation_config", "pooler_config", "usage_context", "cpu_offload_params"}
@@ -95,6 +95,10 @@ def _arguments(
         elif name.replace("_", "-") in GONE:
             notes.append(Note(name, GONE[name.replace("_", "-")]))
             found += ["distributed_executor_backend='ray'"] if name == "worker_use_ray" else []
+        elif name.replace("_", "-") in RENAMED:
+            new_name = RENAMED[name.replace("_", "-")].replace("-", "_")
+            notes.append(Note(name, f"is renamed {new_name}"))
+            found.append(f"{new_name}={ast.unparse(node)}")
         elif name == "speculative_config" and isinstance(node, ast.Dict):
             new, more = modernise(_literal(name, node))
             notes += more

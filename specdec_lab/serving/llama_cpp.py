@@ -101,3 +101,6 @@ def _refuse(setup: Setup) -> None:
     same = parallel.gpus > 1 and parallel.draft_tensor == parallel.tensor and parallel.tensor > 1
     LLAMA_CPP.require(not same, "gives the draft one device or leaves it where it fits", "set draft_tensor to 1 or None")
     LLAMA_CPP.require(setup.rejection.method != "block", "has no block verification", 'take Rejection("standard"), or vLLM')
+    LLAMA_CPP.require(
+        setup.rejection.p is None, "is told a length of synthetic acceptance, not a p", "give acceptance_length, or take vLLM"
+    )

@@ -66,7 +66,14 @@ class Medusa:
     head: str
 
 
-Drafter = NoDrafter | DraftModel | Ngram | Suffix | Eagle3 | Medusa
+@dataclass(frozen=True)
+class Custom:
+    """A drafter of your own: a class by its importable name, as vLLM loads it into its own process (`serving.coin_flip` is one)."""
+
+    proposer: str
+
+
+Drafter = NoDrafter | DraftModel | Ngram | Suffix | Eagle3 | Medusa | Custom
 
 
 @dataclass(frozen=True)
@@ -106,12 +113,15 @@ class Parallel:
 class Rejection:
     """How drafted tokens are tested: `standard` (rejection sampling), `block` (block verification) or `synthetic`.
 
-    Synthetic acceptance ignores the models' opinions and accepts at random so that `acceptance_length` tokens are emitted per
-    target pass on average, the target's own included: for timing, the text is worthless.
+    Synthetic acceptance ignores the models' opinions, for timing: the text is worthless. Given `acceptance_length`, that many tokens
+    are emitted per target pass on average, the target's own included, spread as the engine likes: vLLM accepts the same number of
+    drafted tokens in every round, give or take one. Given `p`, each token that is tested stands with that chance, which is the
+    law of the closed forms.
     """
 
     method: Verification = "standard"
     acceptance_length: float | None = None
+    p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,8 +170,12 @@ def _require(fine: bool, message: str) -> None:
 
 def _check_names(setup: Setup) -> None:
     _require(bool(setup.target.strip()), "The set-up has no target: give a model's name or path.")
-    named = setup.drafter.model if isinstance(setup.drafter, DraftModel) else getattr(setup.drafter, "head", "none needed")
-    kind = type(setup.drafter).__name__
+    drafter = setup.drafter
+    if isinstance(drafter, Custom):
+        fine = all(part.isidentifier() for part in drafter.proposer.split(".")) and "." in drafter.proposer
+        _require(fine, f"{drafter.proposer!r} is no name of a class in a module: write it as package.module.Class.")
+    named = drafter.model if isinstance(drafter, DraftModel) else getattr(drafter, "head", "none needed")
+    kind = type(drafter).__name__
     _require(bool(named.strip()), f"The drafter {kind} names no model: give its name or path, or take Ngram(), which needs none.")
     _require(setup.dtype in get_args(Dtype), f"dtype is {setup.dtype!r}: take one of {', '.join(get_args(Dtype))}.")
 
@@ -239,16 +253,19 @@ def _check_draft_sampling(setup: Setup) -> None:
 
 
 def _check_rejection(setup: Setup) -> None:
-    method, length = setup.rejection.method, setup.rejection.acceptance_length
+    method, length, p = setup.rejection.method, setup.rejection.acceptance_length, setup.rejection.p
     _require(method in get_args(Verification), f"rejection method {method!r} is none of {', '.join(get_args(Verification))}.")
     drafts = not isinstance(setup.drafter, NoDrafter)
     _require(method == "standard" or drafts, f"{method} verification tests drafted tokens, but there is no drafter: name one.")
     if method != "synthetic":
-        _require(length is None, f"acceptance_length belongs to synthetic acceptance: leave it None with the method {method}.")
+        alone = length is None and p is None
+        _require(alone, f"acceptance_length and p belong to synthetic acceptance: leave them None with the method {method}.")
         return
-    _require(length is not None, f"synthetic acceptance needs an acceptance_length: give tokens per target pass, from 1 to {setup.k + 1}.")
-    fine = length is not None and 1 <= length <= setup.k + 1
+    wanted = f"tokens per target pass, from 1 to {setup.k + 1}, or the chance p of each tested token"
+    _require((length is None) != (p is None), f"synthetic acceptance needs an acceptance_length or a p, one of the two: give {wanted}.")
+    fine = length is None or 1 <= length <= setup.k + 1
     _require(fine, f"acceptance_length is {length}, but with k={setup.k} a target pass emits from 1 to {setup.k + 1} tokens.")
+    _require(p is None or 0 <= p <= 1, f"p is {p}, but a probability lies in [0, 1].")
 
 
 def _check_limits(setup: Setup) -> None:

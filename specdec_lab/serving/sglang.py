@@ -103,6 +103,7 @@ def _refuse(setup: Setup) -> None:
     SGLANG.require(setup.draft_sampling is None, "takes no word on how the draft is sampled", "leave draft_sampling None")
     SGLANG.require(split, "splits the draft over the target's GPUs, all of them", "leave draft_tensor None")
     SGLANG.require(setup.rejection.method != "block", "has no block verification", 'take Rejection("standard"), or vLLM')
+    SGLANG.require(setup.rejection.p is None, "is told a length of synthetic acceptance, not a p", "give acceptance_length, or take vLLM")
     if isinstance(drafter, Ngram):
         minimum = f"matches from one token up and knows no lookup_min of {drafter.lookup_min}"
         SGLANG.require(drafter.lookup_min == 1, minimum, "set lookup_min=1")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from specdec_lab.serving.setup import DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Setup, Suffix
+from specdec_lab.serving.setup import Custom, DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Setup, Suffix
 from specdec_lab.serving.text import PROMPT, Engine, call, command, dump, options, request
 
 CONFIG = "vllm/config/speculative.py, class SpeculativeConfig"
@@ -31,6 +31,7 @@ VLLM = Engine(
         "draft_sample_method": CONFIG,
         "rejection_sample_method": CONFIG,
         "synthetic_acceptance_length": CONFIG,
+        "synthetic_acceptance_rates": CONFIG,
         "--dtype": ENGINE_ARGUMENTS,
         "--max-model-len": ENGINE_ARGUMENTS,
         "--gpu-memory-utilization": ENGINE_ARGUMENTS,
@@ -73,6 +74,8 @@ def speculative_config(setup: Setup) -> dict[str, Any] | None:
         found = {"method": "ngram", "prompt_lookup_max": drafter.lookup_max, "prompt_lookup_min": drafter.lookup_min}
     elif isinstance(drafter, Suffix):
         found = {"method": "suffix", "suffix_decoding_max_tree_depth": drafter.tree_depth}
+    elif isinstance(drafter, Custom):
+        found = {"method": "custom_class", "model": drafter.proposer}
     else:
         found = {"method": "eagle3" if isinstance(drafter, Eagle3) else "medusa", "model": drafter.head}
     return found | {"num_speculative_tokens": setup.k} | _draft_split(setup) | _verification(setup)
@@ -101,7 +104,11 @@ def _verification(setup: Setup) -> dict[str, Any]:
     if rejection.method == "standard":
         return found
     found["rejection_sample_method"] = rejection.method
-    return found if rejection.acceptance_length is None else found | {"synthetic_acceptance_length": rejection.acceptance_length}
+    if rejection.p is not None:  # vLLM wants the chance that the draft stands up to each position
+        found["synthetic_acceptance_rates"] = [round(rejection.p**i, 6) for i in range(1, setup.k + 1)]
+    if rejection.acceptance_length is not None:
+        found["synthetic_acceptance_length"] = rejection.acceptance_length
+    return found
 
 
 def engine_arguments(setup: Setup) -> dict[str, Any]:
@@ -144,7 +151,9 @@ def _header(setup: Setup) -> str:
     if setup.rejection.method == "block":
         lines.append("# The CPU build of 0.32 takes this option and verifies token by token all the same.")
     if setup.rejection.method == "synthetic":
-        lines.append("# Tokens are accepted at random, for timing: the text is worthless.")
+        lines.append(
+            "# Tokens are accepted at random, for timing: the text is worthless. The CPU build of 0.32 stops at the first of them."
+        )
     return "\n".join(lines) + "\n"
 
 

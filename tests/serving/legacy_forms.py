@@ -146,6 +146,24 @@ COMMANDS: list[Form] = [
     (f'vllm serve "$MODEL" {D5} --served-model-name big small -O3', DRAFT, {"--served-model-name": "big", "-O3": True}, [TOKENS]),
     (f"--model {M} {D5}", DRAFT, {}, ["--model becomes the first argument"]),
     (
+        f"vllm serve {M} {D5} --task generate --max-seq-len-to-capture 4096 --rope-theta 500000 --guided-decoding-backend xgrammar "
+        "--prompt-adapters a=b c=d --disable-frontend-multiprocessing --hf-token --numa-bind -asc 2",
+        DRAFT,
+        {"--hf-token": True, "--numa-bind": True, "-asc": "2"},
+        [
+            "--task is dropped: the model's own kind",
+            "see --max-cudagraph-capture-size",
+            "it stands in --hf-overrides",
+            "prompt adapters are no",
+        ],
+    ),
+    (
+        f"vllm serve {M} {D5} --cuda-graph-sizes 1 8 --override-pooler-config '{{}}'",
+        DRAFT,
+        {"--cudagraph-capture-sizes": "1", "--pooler-config": {}},
+        ["--cuda-graph-sizes is renamed --cudagraph-capture-sizes", "is renamed --pooler-config"],
+    ),
+    (
         "docker run --runtime nvidia --gpus all --ipc=host -v ~/.cache:/root/.cache -p 8000:8000 --rm vllm/vllm-openai:v0.6.5 "
         f"--model {M} --speculative-model '[ngram]' --ngram-prompt-lookup-max 4 --ngram-prompt-lookup-min 1 --num-speculative-tokens 5",
         NGRAM,
@@ -217,6 +235,11 @@ PYTHON: list[tuple[str, dict[str, Any], list[str]]] = [
         " 'prompt_lookup_min': 1})",
         {"0": M, "speculative_config": NGRAM},
         ['becomes method "ngram"'],
+    ),
+    (
+        f"llm = LLM(model={M!r}, speculative_model={D!r}, num_speculative_tokens=5, task='generate', cuda_graph_sizes=[1, 8])",
+        {"model": M, "speculative_config": DRAFT, "cudagraph_capture_sizes": [1, 8]},
+        ["task is dropped: the model's own kind", "cuda_graph_sizes is renamed cudagraph_capture_sizes"],
     ),
     (
         f"llm = EngineArgs(model={M!r}, speculative_model=None, worker_use_ray=True)",

@@ -12,7 +12,7 @@ from transformers import GenerationConfig
 
 from specdec_lab.errors import UserError
 from specdec_lab.serving import llama_cpp, presets, sglang, tensorrt_llm, transformers, vllm
-from specdec_lab.serving.setup import DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Parallel, Rejection, Sampling, Setup, Suffix
+from specdec_lab.serving.setup import Custom, DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Parallel, Rejection, Sampling, Setup, Suffix
 from tests.serving.support import arguments, call_arguments, commands, one_sentence, parse
 
 ENGINES = {
@@ -25,7 +25,7 @@ ENGINES = {
 NAMES = {"llama_cpp": ("target.gguf", "draft.gguf", "head.gguf", "auto")}
 # What each engine drafts with; every other drafter it refuses.
 ABLE = {
-    "vllm": {"NoDrafter", "DraftModel", "Ngram", "Suffix", "Eagle3", "Medusa"},
+    "vllm": {"NoDrafter", "DraftModel", "Ngram", "Suffix", "Eagle3", "Medusa", "Custom"},
     "sglang": {"NoDrafter", "DraftModel", "Ngram", "Eagle3"},
     "llama_cpp": {"NoDrafter", "DraftModel", "Eagle3"},  # and n-grams of one length
     "tensorrt_llm": {"NoDrafter", "DraftModel", "Ngram", "Eagle3"},
@@ -36,7 +36,7 @@ ABLE = {
 def setups(engine: str) -> list[Setup]:
     """A set-up of every drafter, in names that the engine can read."""
     target, draft, head, dtype = NAMES.get(engine, ("Org/Target", "Org/Draft", "Org/Head", "bfloat16"))
-    drafters = (NoDrafter(), DraftModel(draft), Ngram(1, 4), Ngram(3, 3), Suffix(), Eagle3(head), Medusa(head))
+    drafters = (NoDrafter(), DraftModel(draft), Ngram(1, 4), Ngram(3, 3), Suffix(), Eagle3(head), Medusa(head), Custom("mine.Mine"))
     greedy = [Setup(target, d, k=0 if isinstance(d, NoDrafter) else 5, dtype=dtype) for d in drafters]  # type: ignore[arg-type]
     return [*greedy, replace(greedy[1], sampling=Sampling(temperature=0.9, top_p=0.95))]
 
@@ -57,6 +57,7 @@ def changed(setup: Setup) -> list[tuple[str, Setup]]:
         found += [(f"draft_tensor={n}", {"parallel": Parallel(tensor=4, draft_tensor=n)}) for n in (1, 4)]
     if not isinstance(drafter, NoDrafter):
         found += [("k", {"k": 3}), ("block", {"rejection": Rejection("block")}), ("synthetic", {"rejection": Rejection("synthetic", 2.5)})]
+        found += [("p", {"rejection": Rejection("synthetic", p=0.5)})]
     for field in fields(drafter):
         if field.name != "heads":  # checked against the parallelism, and then of no use
             value = getattr(drafter, field.name)
@@ -131,6 +132,8 @@ def test_vllm_is_told_how_to_verify_and_how_to_split_the_draft():
     setup = presets.llama_70b_1b(4)
     timed = vllm.speculative_config(replace(setup, rejection=Rejection("synthetic", 2.5)))
     assert timed is not None and (timed["rejection_sample_method"], timed["synthetic_acceptance_length"]) == ("synthetic", 2.5)
+    flipped = vllm.speculative_config(replace(setup, k=3, rejection=Rejection("synthetic", p=0.8)))
+    assert flipped is not None and flipped["synthetic_acceptance_rates"] == [0.8, 0.64, 0.512]
     block = replace(setup, rejection=Rejection("block"))
     assert "verifies token by token all the same" in vllm.render_server(block)
     drawn = vllm.speculative_config(replace(setup, draft_sampling="probabilistic"))

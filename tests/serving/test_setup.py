@@ -9,7 +9,20 @@ import pytest
 from specdec_lab.errors import UserError
 from specdec_lab.models.registry import find_pair
 from specdec_lab.serving import presets
-from specdec_lab.serving.setup import DraftModel, Eagle3, Heads, Medusa, Ngram, NoDrafter, Parallel, Rejection, Sampling, Setup, Suffix
+from specdec_lab.serving.setup import (
+    Custom,
+    DraftModel,
+    Eagle3,
+    Heads,
+    Medusa,
+    Ngram,
+    NoDrafter,
+    Parallel,
+    Rejection,
+    Sampling,
+    Setup,
+    Suffix,
+)
 from tests.serving.support import one_sentence
 
 DRAFT = DraftModel("draft", Heads(9, 3))
@@ -43,7 +56,12 @@ BROKEN: list[tuple[Any, dict[str, Any], str]] = [
     (NoDrafter(), {"k": 0, "rejection": Rejection("synthetic", 1.0)}, "there is no drafter: name one"),
     (Ngram(), {"rejection": Rejection("synthetic")}, "needs an acceptance_length"),
     (Ngram(), {"rejection": Rejection("synthetic", 6.5)}, "emits from 1 to 6 tokens"),
-    (Ngram(), {"rejection": Rejection("standard", 2.0)}, "belongs to synthetic acceptance"),
+    (Ngram(), {"rejection": Rejection("synthetic", 2.0, p=0.5)}, "one of the two"),
+    (Ngram(), {"rejection": Rejection("synthetic", p=1.5)}, "p is 1.5, but a probability"),
+    (Ngram(), {"rejection": Rejection("standard", 2.0)}, "belong to synthetic acceptance"),
+    (Ngram(), {"rejection": Rejection("block", p=0.5)}, "belong to synthetic acceptance"),
+    (Custom("Mine"), {}, "'Mine' is no name of a class in a module"),
+    (Custom("mine/Mine.py"), {}, "write it as package.module.Class"),
     (Ngram(), {"draft_sampling": "probabilistic"}, "the drafter has no law to draw from"),
     (DRAFT, {"draft_sampling": "argmax"}, "take one of greedy, probabilistic"),
     (Ngram(), {"port": 0}, "port is 0"),
