@@ -148,7 +148,7 @@ def _write(out: Path, results: Results, plan: Plan) -> None:
     try:
         write_tables(out, results, {"command": command, "date": today, "machine": machine, "plan": plan.as_dict()})
         versions = ", ".join(f"{name} {machine[name]}" for name in ("torch", "transformers", "specdec_lab"))
-        write_report(out / "report.html", results, About(f"{machine['device']}, {machine['threads']} threads", today, command, versions))
+        write_report(out / "report.html", results, About(f"{machine['device']}, threads: {machine['threads']}", today, command, versions))
     except OSError as error:
         raise UserError(f"The report cannot be written to {out} ({error.strerror}); make room, and run the same command again.") from None
 
@@ -163,7 +163,8 @@ def _print(results: Results, out: Path) -> None:
     console.print(headline(results) + ".", highlight=False, soft_wrap=True)
     measured = (*results.cells, *results.batches)
     several = [name for name in ("drafter", "k", "dtype") if len({getattr(one, name) for one in measured}) > 1]
-    table = Table(*(Column(name, no_wrap=True) for name in ("what", *several, "alpha", "tokens a pass", "predicted", "measured")))
+    names = (Column(name, no_wrap=True) for name in ("what", *several))
+    table = Table(*names, "alpha", "tokens a pass", "predicted", "measured")
     for cell in results.cells:
         table.add_row(f"{cell.workload}, {cell.at}", *_fields(cell, several))
     for batch in results.batches:

@@ -33,7 +33,7 @@ def record(pair: LoadedPair, command: str) -> Trace:
     return Trace(
         device=f"{facts.name}, {facts.cores} cores" if facts.kind == "cpu" else facts.name,
         date=str(date.today()),
-        commit=_commit(),
+        commit=commit(),
         versions={"python": facts.python, **{m.__name__: m.__version__ for m in (specdec_lab, torch, transformers, plotly)}},
         command=command,
         pair=pair.pair.name,
@@ -44,7 +44,7 @@ def record(pair: LoadedPair, command: str) -> Trace:
     )
 
 
-def _commit() -> str:
+def commit() -> str:
     git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
     done = subprocess.run(git, capture_output=True, text=True)
     return done.stdout.strip() or "not in a repository"

@@ -195,7 +195,7 @@ class Server:
             deadline = time.monotonic() + NOTICED
             while self.alive and time.monotonic() < deadline:
                 time.sleep(0.1)
-            if self.alive:
+            if self.healthy:  # the server without its engine lives on for a while, and says that it is ill
                 raise
             raise UserError(f"vLLM stopped in the middle of its work: {cause(self.log)}; its log is {self.log}.") from error
 

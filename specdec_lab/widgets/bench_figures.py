@@ -139,7 +139,11 @@ def time_figure(cells: Sequence[CellSummary]) -> go.Figure:
         marker={"color": MEASURED, "symbol": "line-ew-open", "size": 18, "line": {"width": 3}},
     )
     out.update_layout(
-        barmode="stack", width=max(760, 120 + 34 * len(cells)), height=520, margin={"b": 190}, legend={"y": 1.0, "yanchor": "bottom"}
+        barmode="stack",
+        width=max(760, 120 + 34 * len(cells)),
+        height=520,
+        margin={"b": 40 + 6 * max(map(len, labels))},
+        legend={"y": 1.0, "yanchor": "bottom"},
     )
     out.update_xaxes(type="category", tickangle=-60)
     return out

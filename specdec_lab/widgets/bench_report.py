@@ -23,7 +23,7 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1080px; margin: 0 auto; padding: 24px; }
 h1 { font-size: 26px; line-height: 1.25; } h2 { font-size: 20px; margin-top: 2em; }
 figure { margin: 12px 0; } .wide { overflow-x: auto; } figcaption, .small { color: #555; font-size: 14px; }
-table { border-collapse: collapse; font-size: 14px; } caption { text-align: left; color: #555; padding: 4px 0; }
+table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: 3px 9px; text-align: right; white-space: nowrap; border-bottom: 1px solid #e2e2e2; }
 thead th { border-bottom: 2px solid #999; } th[scope=row], td.text { text-align: left; }
 tr.lost td.speedup { color: #a13f00; font-weight: 600; } dt { font-weight: 600; margin-top: .7em; } dd { margin-left: 1.4em; }
@@ -143,12 +143,13 @@ def _picture(figure: go.Figure, alt: str) -> str:
 
 
 CELL_COLUMNS = (
-    "workload", "temperature", "drafter", "k", "dtype", "rate", "alpha", "tokens a pass", "stood, of all", "stood, of tested", "tok/s",
-    "plain tok/s", "first token", "plain first", "verify", "drafting", "overhead", "predicted", "measured", "efficiency", "same text",
+    "workload", "temperature", "drafter", "k", "dtype", "alpha", "tokens a pass", "predicted", "measured", "efficiency", "rate",
+    "stood, of all", "stood, of tested", "verify", "drafting", "overhead", "tok/s", "plain tok/s", "first token", "plain first",
+    "same text",
 )  # fmt: skip
 BATCH_COLUMNS = (
-    "texts", "drafter", "k", "dtype", "alpha", "tokens a pass", "tok/s", "plain tok/s", "verify", "drafting", "overhead", "predicted",
-    "measured", "efficiency", "tokens checked", "same text",
+    "texts", "drafter", "k", "dtype", "alpha", "tokens a pass", "predicted", "measured", "efficiency", "verify", "drafting", "overhead",
+    "tok/s", "plain tok/s", "tokens checked", "same text",
 )  # fmt: skip
 
 
@@ -157,38 +158,45 @@ def _cells_table(cells: Sequence[CellSummary]) -> str:
         "rate: accepted / drafted. alpha: accepted / tested, give or take a standard error. stood: by place in the draft. Times to the "
         "first token in ms. verify, drafting, overhead: of a round, in plain decoding steps. efficiency: measured / predicted."
     )
-    return _table(note, CELL_COLUMNS, [(_cell_fields(cell), cell.why is not None) for cell in cells])
+    return _table("Every cell", note, CELL_COLUMNS, [(_cell_fields(cell), cell.why is not None) for cell in cells])
 
 
 def _cell_fields(cell: CellSummary) -> list[str]:
     m = cell.metrics
     return [
-        cell.workload, cell.at, cell.drafter, str(cell.k), cell.dtype, _number(m.acceptance_rate), _alpha(cell),
-        _number(m.mean_acceptance_length), _places(m.marginal), _places(m.conditional),
+        cell.workload, cell.at, cell.drafter, str(cell.k), cell.dtype, *_judgement(cell), _number(m.acceptance_rate),
+        _places(m.marginal), _places(m.conditional), *_prices(cell),
         *(_range(cell.spread(name), "{:.1f}") for name in ("tokens_per_second", "baseline_tokens_per_second")),
-        *(f"{1000 * cell.spread(name).median:.0f}" for name in ("first_token", "baseline_first_token")),
-        *(f"{cell.spread(name).median:.2f}" for name in ("verify", "drafting", "overhead", "predicted_speedup")),
-        _range(cell.spread("speedup")), _number(cell.spread("efficiency").median), cell.same,
+        *(f"{1000 * cell.spread(name).median:.0f}" for name in ("first_token", "baseline_first_token")), cell.same,
     ]  # fmt: skip
+
+
+def _judgement(of: CellSummary | BatchSummary) -> list[str]:
+    m = of.metrics
+    alpha = "none" if m.alpha is None else f"{m.alpha:.2f} ± {m.alpha_error:.2f}"
+    predicted, efficiency = (_number(of.spread(name).median) for name in ("predicted_speedup", "efficiency"))
+    return [alpha, _number(m.mean_acceptance_length), predicted, _range(of.spread("speedup")), efficiency]
+
+
+def _prices(of: CellSummary | BatchSummary) -> list[str]:
+    return [_number(of.spread(name).median) for name in ("verify", "drafting", "overhead")]
 
 
 def _batches_table(batches: Sequence[BatchSummary]) -> str:
     note = "Tokens a second are those of all texts together. tokens checked: in a pass that verifies; past: more than the ridge."
-    return _table(note, BATCH_COLUMNS, [(_batch_fields(batch), batch.why is not None) for batch in batches])
+    return _table("Every batch size", note, BATCH_COLUMNS, [(_batch_fields(batch), batch.why is not None) for batch in batches])
 
 
 def _batch_fields(batch: BatchSummary) -> list[str]:
     same = batch.runs[0].identical
     return [
-        str(batch.batch), batch.drafter, str(batch.k), batch.dtype, _alpha(batch), _number(batch.metrics.mean_acceptance_length),
+        str(batch.batch), batch.drafter, str(batch.k), batch.dtype, *_judgement(batch), *_prices(batch),
         *(_range(batch.spread(name), "{:.1f}") for name in ("tokens_per_second", "plain_tokens_per_second")),
-        *(f"{batch.spread(name).median:.2f}" for name in ("verify", "drafting", "overhead", "predicted_speedup")),
-        _range(batch.spread("speedup")), _number(batch.spread("efficiency").median),
         f"{batch.batch * (batch.k + 1)}{', past' if batch.past_ridge else ''}", "sampled" if same is None else "yes" if same else "no",
     ]  # fmt: skip
 
 
-def _table(note: str, columns: Sequence[str], rows: Sequence[tuple[list[str], bool]]) -> str:
+def _table(name: str, note: str, columns: Sequence[str], rows: Sequence[tuple[list[str], bool]]) -> str:
     """A row's first field names it. The measured speedup of a row that lost is marked by a cross and by colour."""
     head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
     at = columns.index("measured")
@@ -198,17 +206,12 @@ def _table(note: str, columns: Sequence[str], rows: Sequence[tuple[list[str], bo
         first, *rest = map(escape, fields)
         cells = "".join(f"<td{' class=speedup' if i == at else ''}>{field}</td>" for i, field in enumerate(rest, 1))
         body += f"<tr{' class=lost' if lost else ''}><th scope=row>{first}</th>{cells}</tr>"
-    table = f"<table><caption>{escape(note)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class=wide role="region" tabindex="0" aria-label="{escape(note.split(".")[0])}">{table}</div>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<p class=small>{escape(note)}</p><div class=wide role="region" tabindex="0" aria-label="{escape(name)}">{table}</div>'
 
 
 def _number(value: Any) -> str:
     return "none" if value is None else f"{value:.2f}"
-
-
-def _alpha(of: CellSummary | BatchSummary) -> str:
-    m = of.metrics
-    return "none" if m.alpha is None else f"{m.alpha:.2f} ± {m.alpha_error:.2f}"
 
 
 def _range(spread: Spread, form: str = "{:.2f}") -> str:

@@ -110,7 +110,7 @@ def test_every_cause_has_a_heading():
 
 
 def test_the_headline_is_the_finding():
-    assert headline(results(bad=["verses"])).startswith("Speculation was faster in 2 of 4 cells; the best, letters at temperature own (0)")
+    assert headline(results(bad=["verses"])).startswith("Speculation was faster in 2 of 4 cells; the best, letters at temperature 0 (own)")
     assert headline(summarise(plan(), {})) == "Nothing was measured yet"
 
 

@@ -46,11 +46,11 @@ class CellSummary:
 
     @property
     def at(self) -> str:
-        """The temperature in words: "0.2", or "own (0 to 0.2)"."""
+        """The temperature in words: "0.2", or "0 to 0.2 (own)"."""
         if self.temperature is not None:
             return f"{self.temperature:g}"
         low, high = (f(run.temperature for run in self.runs) for f in (min, max))
-        return f"own ({low:g})" if low == high else f"own ({low:g} to {high:g})"
+        return f"{low:g} (own)" if low == high else f"{low:g} to {high:g} (own)"
 
     def spread(self, name: str) -> Spread:
         """Of `speedup`, `tokens_per_second`, or another number of `TextRecord`."""

@@ -74,14 +74,14 @@ def test_cells_stand_workload_by_workload():
 
 
 def test_temperature_and_identity_in_words():
-    assert cell(text_record(*GOOD)).at == "own (0)" and cell(text_record(*GOOD), temperatures=(0.5,)).at == "0.5"
+    assert cell(text_record(*GOOD)).at == "0 (own)" and cell(text_record(*GOOD), temperatures=(0.5,)).at == "0.5"
     assert cell(text_record(*GOOD)).same == "yes" and cell(text_record(*GOOD, identical=None)).same == "sampled"
     assert cell(text_record(*GOOD, identical=False)).same == "0 of 1; the first differs at token 3: 'a', 'b'"
     made = only(workloads=(workload("a", 0.0, 0.6),), prompts=2)
     held = records(made, text=text_record(*GOOD))
     held[made.tasks[1].key] = text_record(*GOOD, identical=None, temperature=0.6).as_dict()
     found = summarise(made, held).cells[0]
-    assert (found.at, found.same) == ("own (0 to 0.6)", "yes, where greedy")
+    assert (found.at, found.same) == ("0 to 0.6 (own)", "yes, where greedy")
 
 
 TOO_LONG = text_record(*[0] * 16, *[1] * 8, *[2] * 4, 3, 3, 4, 5, k=8, drafting=1.6)
