@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from specdec_lab.cli_bench import bench
-from specdec_lab.cli_serve import serve
+from specdec_lab.cli import bench, serve
 from specdec_lab.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ app = typer.Typer(
 )
 models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(models, name="models")
-app.add_typer(serve, name="serve")
-app.command("bench")(bench)
+app.add_typer(serve.serve, name="serve")
+app.command("bench")(bench.bench)
 console = Console()
 
 
@@ -163,6 +162,14 @@ def fetch() -> None:
     print(f"The embedded model is in {embedded_model()}")
 
 
+@models.command("export")
+def export(folder: Annotated[Path, typer.Argument(help="Where to write it: a new folder, or an empty one.")]) -> None:
+    """Write the course's draft as a complete model, with the target's whole vocabulary, as vLLM and others read it."""
+    from specdec_lab.models.export import export_draft
+
+    print(f"The draft is in {export_draft(folder)}")
+
+
 @models.command("list")
 def list_pairs() -> None:
     """The pairs of target and draft, and the memory each needs in 16 bits."""
@@ -188,7 +195,3 @@ def doctor() -> None:
     console.print(table)
     if not all(each.ok for each in found):
         raise typer.Exit(1)
-
-
-if __name__ == "__main__":
-    main()

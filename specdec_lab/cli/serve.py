@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from specdec_lab.cli_serve_report import report, write
+from specdec_lab.cli.serve_report import report, write
 from specdec_lab.errors import UserError
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from specdec_lab.serving.setup import Setup
 from specdec_lab.serving.vllm import render_python
 
 PATIENCE = 300.0  # seconds
+QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "TQDM_DISABLE": "1"}  # what vLLM logs goes where the script prints
 
 
 def run(setup: Setup, vllm: Vllm, timeout: float = PATIENCE) -> str:
@@ -29,10 +30,9 @@ def run(setup: Setup, vllm: Vllm, timeout: float = PATIENCE) -> str:
     with TemporaryDirectory() as folder:
         script, said = Path(folder) / "offline.py", Path(folder) / "said"
         script.write_text(render_python(setup), encoding="utf-8")
+        words, environment = [str(vllm.python), str(script)], QUIET | variables(setup, vllm)
         with said.open("wb") as log:
-            process = subprocess.Popen(
-                [str(vllm.python), str(script)], stdout=subprocess.PIPE, stderr=log, env=variables(setup, vllm), start_new_session=True
-            )
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, env=environment, start_new_session=True)
         try:
             printed = process.communicate(timeout=timeout)[0].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:

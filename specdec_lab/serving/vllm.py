@@ -7,6 +7,7 @@ draft model split over fewer GPUs than its target.
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from specdec_lab.serving.setup import Custom, DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Setup, Suffix
@@ -163,14 +164,15 @@ def render_python(setup: Setup) -> str:
     given = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k, "min_p": sampling.min_p}
     params = call("params = SamplingParams", given | {"max_tokens": sampling.max_tokens})
     note = "" if setup.port is None else f"# Offline, so the server's port {setup.port} is not used.\n"
-    return (
-        f"{_header(setup)}{note}from vllm import LLM, SamplingParams\n\n"
+    body = (
         f"{call('llm = LLM', engine_arguments(setup) | {'disable_log_stats': False})}\n{params}\n"
         f"print(llm.generate([{PROMPT!r}], params)[0].outputs[0].text)\n"
         "for metric in llm.get_metrics():\n"
         '    if "spec_decode" in metric.name:\n'
         '        print(metric.name, getattr(metric, "value", None) or getattr(metric, "values", 0))\n'
     )
+    guard = 'if __name__ == "__main__":  # vLLM starts processes that read this file again\n'
+    return f"{_header(setup)}{note}from vllm import LLM, SamplingParams\n\n{guard}{indent(body, '    ')}"
 
 
 def render_server(setup: Setup) -> str:

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from specdec_lab import cli, cli_bench
+from specdec_lab import cli
+from specdec_lab.cli import bench as cli_bench
 from specdec_lab.measure.workloads import NAMES
 
 MINE = """name: letters

@@ -146,3 +146,11 @@ def test_models_list_names_the_seven_pairs(run):
     done = run("models", "list")
     assert done.returncode == 0
     assert done.stdout.count("Instruct") >= 7 and "llama-3.1-70b" in done.stdout
+
+
+def test_export_writes_the_draft_as_a_model_of_its_own(run, tmp_path):
+    from transformers import AutoConfig
+
+    done = run("models", "export", str(tmp_path / "draft"))
+    assert done.returncode == 0 and str(tmp_path / "draft") in done.stdout, done.stderr
+    assert AutoConfig.from_pretrained(tmp_path / "draft").num_hidden_layers == 2

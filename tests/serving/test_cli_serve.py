@@ -12,11 +12,12 @@ import time
 import pytest
 from rich.console import Console
 
-from specdec_lab import cli, cli_serve
+from specdec_lab import cli
+from specdec_lab.cli import serve as cli_serve
 from specdec_lab.models import embedded as embedded_module
 from specdec_lab.serving import state
 from specdec_lab.serving.processes import free_port, port_is_free
-from tests.test_cli import Done
+from tests.cli.test_generate import Done
 
 BENCH = ["bench", "--no-ours", "--prompts", "2", "--max-new-tokens", "12"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from specdec_lab.errors import UserError
 from specdec_lab.serving import offline
 from specdec_lab.serving.environment import Vllm
 from specdec_lab.serving.setup import Ngram, Setup
+from specdec_lab.serving.vllm import render_python
 from tests.serving.conftest import alive
 
 SETUP = Setup("/the/target", Ngram(1, 4), k=5)
@@ -57,3 +59,10 @@ def gone(pid: int) -> None:
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not alive(pid), psutil.Process(pid).cmdline()
+
+
+def test_the_script_may_be_read_again():
+    """vLLM spawns its engine, and a spawned process reads the script: unguarded it would start another engine (seen with 0.32)."""
+    *before, last = ast.parse(render_python(SETUP)).body
+    assert isinstance(last, ast.If) and ast.unparse(last.test) == "__name__ == '__main__'"
+    assert all(isinstance(node, ast.ImportFrom) for node in before)
