@@ -25,7 +25,7 @@ def heat_figure(cells: Sequence[CellSummary]) -> go.Figure:
     found = {(c.workload, _column(c)): c for c in cells}
     at = [[found.get((row, column)) for column in columns] for row in rows]
     won = sum(c.spread("speedup").median > 1 for c in cells)
-    out = figure(f"Colour is alpha; the clock says: faster in {won} of {len(cells)} cells", "drafter, k and temperature", "")
+    out = figure(f"Colour is alpha; the clock says: faster in {won} of {len(cells)} cells", "drafter, k and temperature", "workload")
     out.add_heatmap(
         x=columns,
         y=rows,
@@ -128,7 +128,7 @@ def time_figure(cells: Sequence[CellSummary]) -> go.Figure:
     labels = [_bar(c, several) for c in cells]
     spent = [c.milliseconds for c in cells]
     lose = sum(c.spread("speedup").median < 1 for c in cells)
-    out = figure(f"Where a token's time goes: {lose} of {len(cells)} cells take longer than plain decoding", "", "milliseconds a token")
+    out = figure(f"Where a token's time goes: {lose} of {len(cells)} cells take longer than plain decoding", "workload", "milliseconds a token")
     for part, (name, colour, pattern) in PARTS.items():
         out.add_bar(x=labels, y=[parts[part] for parts in spent], name=name, marker={"color": colour, "pattern": {"shape": pattern}})
     out.add_scatter(

@@ -13,7 +13,9 @@ import pytest
 
 from specdec_lab import checks
 from tests.checks import (
+    test_advice,
     test_cache,
+    test_choice,
     test_distillation,
     test_lookup,
     test_roofline,
@@ -27,14 +29,18 @@ from tests.checks import (
 
 WRONG: dict[str, Mapping[Any, Any]] = {
     "check_arithmetic_intensity": test_roofline.WRONG_INTENSITY,
+    "check_choose_setup": test_choice.WRONG,
     "check_distillation_loss": test_distillation.LOSS_WRONG,
     "check_expected_tokens": test_speedup.TOKENS_WRONG,
     "check_lookup": test_lookup.WRONG,
     "check_optimal_k": test_speedup.OPTIMAL_WRONG,
     "check_pass_time": test_roofline.WRONG,
+    "check_recommend": test_advice.WRONG_RECOMMEND,
     "check_repair": test_zoo.WRONG,
     "check_residual": test_sampling_checks.WRONG_RESIDUAL,
     "check_rollback": test_cache.WRONG_ROLLBACK,
+    "check_route": test_advice.WRONG_ROUTE,
+    "check_rule_of_thumb": test_advice.WRONG_RULE,
     "check_speculative_round": test_cache.WRONG_ROUND,
     "check_speedup": test_speedup.SPEEDUP_WRONG,
     "check_tokens_emitted": test_tokens_emitted.WRONG,

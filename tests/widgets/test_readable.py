@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from math import ceil
 from pkgutil import iter_modules
@@ -22,6 +23,7 @@ from specdec_lab.measure.workloads import NAMES, SHORT
 from specdec_lab.sampling import SeededRng
 from specdec_lab.theory.rules import rules
 from specdec_lab.training.loop import Progress
+from specdec_lab.widgets import bench_figures
 from specdec_lab.widgets.acceptance import advice_figure, alpha_map, positions_figure
 from specdec_lab.widgets.figures import figure
 from specdec_lab.widgets.laws import laws_figure, produced_figure
@@ -32,8 +34,10 @@ from specdec_lab.widgets.serving import SPEEDUP, served_figure
 from specdec_lab.widgets.speedup import Formulas, Prices, speedup_curves, speedup_map
 from specdec_lab.widgets.verdict import Known, crossover_figure, throughput_figure
 from tests.measure.batches import ALPHAS, BOUNDS, PRICES, point
+from tests.measure.bench.toys import workload
 from tests.measure.toys import comparison
 from tests.served import recording
+from tests.widgets.test_bench_report import batches, results
 from tests.widgets.test_serving import coin
 
 LETTER = 7  # pixels, a little more than the mean of the 12-pixel font
@@ -117,13 +121,27 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "time_figure": lambda: widgets.time_figure(RUNS),
     "training_figure": lambda: widgets.training_figure([Progress(300, 300, 6.0, 0.35, 120.0)], 0.01, 0.4),
 }
+BENCH, SIZES = results(workloads=tuple(workload(name, 0.0) for name in NAMES)), batches(1.4, 1.1, 0.9, 0.8)
+FIGURES |= {
+    f"bench_figures.{draw.__name__}": partial(draw, of)
+    for draw, of in (
+        (bench_figures.heat_figure, BENCH.cells),
+        (bench_figures.places_figure, BENCH.cells),
+        (bench_figures.prediction_figure, BENCH.cells),
+        (bench_figures.time_figure, BENCH.cells),
+        (bench_figures.crossover_figure, SIZES),
+        (bench_figures.throughput_figure, SIZES.batches),
+    )
+}
 pictured = pytest.mark.parametrize("name", FIGURES)
 
 
 def test_no_figure_is_left_out():
     modules = [import_module(f"{widgets.__name__}.{module.name}") for module in iter_modules(widgets.__path__)]
     functions = [f for module in modules for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
-    found = {f.__name__ for f in functions if "Figure" in str(f.__annotations__.get("return")) and not f.__name__.startswith("_")}
+    drawn = [f for f in functions if "Figure" in str(f.__annotations__.get("return")) and not f.__name__.startswith("_")]
+    page = bench_figures.__name__  # has its own of some names
+    found = {f"bench_figures.{f.__name__}" if f.__module__ == page else f.__name__ for f in drawn}
     assert found == set(FIGURES)
 
 
