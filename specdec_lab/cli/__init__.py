@@ -1,4 +1,4 @@
-"""The command line: generate, bench, serve, doctor, models."""
+"""The command line: generate, bench, serve, grade, doctor, models."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.table import Column, Table
 
 from specdec_lab.cli import bench, serve
 from specdec_lab.errors import UserError
+from specdec_lab.instructor import commands as grading
 
 if TYPE_CHECKING:
     from specdec_lab.engine import Generation
@@ -31,6 +32,7 @@ app = typer.Typer(
 models = typer.Typer(help="The model pairs this machine can run.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(models, name="models")
 app.add_typer(serve.serve, name="serve")
+app.add_typer(grading.app, name="grade")
 app.command("bench")(bench.bench)
 console = Console()
 
