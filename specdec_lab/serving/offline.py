@@ -17,7 +17,7 @@ from specdec_lab.serving.setup import Setup
 from specdec_lab.serving.vllm import render_python
 
 PATIENCE = 300.0  # seconds
-QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "TQDM_DISABLE": "1"}  # what vLLM logs goes where the script prints
+QUIET = {"VLLM_LOGGING_LEVEL": "ERROR"}  # what vLLM logs goes where the script prints
 
 
 def run(setup: Setup, vllm: Vllm, timeout: float = PATIENCE) -> str:

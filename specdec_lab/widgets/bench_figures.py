@@ -128,7 +128,8 @@ def time_figure(cells: Sequence[CellSummary]) -> go.Figure:
     labels = [_bar(c, several) for c in cells]
     spent = [c.milliseconds for c in cells]
     lose = sum(c.spread("speedup").median < 1 for c in cells)
-    out = figure(f"Where a token's time goes: {lose} of {len(cells)} cells take longer than plain decoding", "workload", "milliseconds a token")
+    title = f"Where a token's time goes: {lose} of {len(cells)} cells take longer than plain decoding"
+    out = figure(title, "workload", "milliseconds a token")
     for part, (name, colour, pattern) in PARTS.items():
         out.add_bar(x=labels, y=[parts[part] for parts in spent], name=name, marker={"color": colour, "pattern": {"shape": pattern}})
     out.add_scatter(
