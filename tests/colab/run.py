@@ -32,7 +32,7 @@ def main() -> int:
         publish(origin)
         shutil.copytree(origin, content, ignore=shutil.ignore_patterns(".git", "specdec_lab", "assets"))
         # The last one silences a remark of this Python's debugger, which Colab's Jupyter starts with each kernel.
-        os.environ.update(redirect(origin), COLAB_RELEASE_TAG="tests/colab", PYDEVD_DISABLE_FILE_VALIDATION="1")
+        os.environ.update(redirect(origin), COLAB_RELEASE_TAG="tests/colab", PYDEVD_DISABLE_FILE_VALIDATION="1", SPECDEC_VLLM_PYTHON="none")
         as_brought()
         print(first_cell(sorted((content / "notebooks").glob("*.ipynb"))[0]), flush=True)
         two = ["--numprocesses=2", "--dist=worksteal", "--durations=10"]
