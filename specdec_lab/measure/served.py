@@ -48,13 +48,13 @@ class Parting:
 
     @property
     def near_tie(self) -> bool:
-        """Whether the server took our second choice, and rounding could have made it the first.
+        """Whether the two took our two best tokens, one each, and rounding could have changed their order.
 
         Two engines add up in different orders: in 16 bits a score may so come out a few steps away; in 32 bits the steps are finer
         than what gathers over the layers, a few dozen of them.
         """
         coarse = self.gap.step > 1e-5 * abs(self.gap.scores[0])
-        return self.server == self.gap.best[1] and self.gap.steps <= (NEAR_16 if coarse else NEAR_32)
+        return {self.server, self.ours} == {*self.gap.best} and self.gap.steps <= (NEAR_16 if coarse else NEAR_32)
 
     def __str__(self) -> str:
         a, b = self.gap.scores

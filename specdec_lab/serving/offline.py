@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from specdec_lab.errors import UserError
 from specdec_lab.serving.environment import Vllm
-from specdec_lab.serving.server import _variables as variables
+from specdec_lab.serving.server import variables
 from specdec_lab.serving.setup import Setup
 from specdec_lab.serving.vllm import render_python
 

@@ -56,7 +56,7 @@ def start(
     command = [*server_command(setup, python=str(vllm.python)), "--host", HOST]
     require_port(port)
     log = _new_log(port)
-    process = _launch(command, _variables(setup, vllm), log)
+    process = _launch(command, variables(setup, vllm), log)
     server = Server(setup, port, process.pid, psutil.Process(process.pid).create_time(), log, tuple(command), process)
     try:
         _wait(server, progress, timeout)
@@ -74,7 +74,7 @@ def _launch(command: list[str], variables: dict[str, str], log: Path) -> subproc
         )
 
 
-def _variables(setup: Setup, vllm: Vllm) -> dict[str, str]:
+def variables(setup: Setup, vllm: Vllm) -> dict[str, str]:
     """The server's environment variables: the user's own, and where they say nothing, what this machine needs."""
     found = {"VLLM_NO_USAGE_STATS": "1"}
     if vllm.device == "cpu":
