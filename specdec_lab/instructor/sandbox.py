@@ -26,6 +26,7 @@ from specdec_lab.errors import UserError
 from specdec_lab.instructor import wire
 
 HOME = "/home/student"
+_MEMORY = ("/tmp", HOME)  # what student code may write to
 _PARTS = "/grading"  # where student.py and what it imports lie
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -112,10 +113,13 @@ class Sandbox:
         command += ["--unshare-cgroup-try", "--hostname", "student", *([] if root else ["--unshare-user"]), "--cap-drop", "ALL"]
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if root else []
         binds = list(self._binds(files))
-        for folder in _parents([target for _, target in binds]):
+        above = _parents([target for _, target in binds])
+        for folder in (folder for folder in above if not _in_memory(folder)):
             command += ["--perms", "0755", "--dir", folder]
-        for folder in ("/tmp", HOME):
+        for folder in _MEMORY:
             command += ["--perms", "1777", "--size", str(64 * 2**20), "--tmpfs", folder]
+        for folder in filter(_in_memory, above):  # an environment below /tmp
+            command += ["--perms", "0755", "--dir", folder]
         for source, target in binds:
             command += ["--dev-bind" if source in _DEVICES else "--ro-bind", source, target]
         for folder in self._masked(binds):
@@ -129,10 +133,13 @@ class Sandbox:
         capabilities = "-all,+setuid,+setgid" if root else "-all"
         binds = list(self._binds(files))
         lines = []
-        for folder in _parents([target for _, target in binds]):
+        above = _parents([target for _, target in binds])
+        for folder in (folder for folder in above if not _in_memory(folder)):
             lines.append(f'mkdir -p "$root"{_quoted(folder)}')
-        for folder in ("/tmp", HOME):
+        for folder in _MEMORY:
             lines.append(f'mkdir -p "$root{folder}"; mount -t tmpfs -o size=64m,mode=1777 none "$root{folder}"')
+        for folder in filter(_in_memory, above):
+            lines.append(f'mkdir -p "$root"{_quoted(folder)}')
         for source, target in binds:
             lines.append(f'bind {"dir" if Path(source).is_dir() else "file"} {_quoted(source)} "$root"{_quoted(target)}')
         for folder in self._masked(binds):
@@ -256,10 +263,14 @@ def _visible() -> list[str]:
     return list(dict.fromkeys(str(path) for path in outer))
 
 
+def _in_memory(folder: str) -> bool:
+    return any(Path(folder).is_relative_to(place) for place in _MEMORY)
+
+
 def _parents(targets: list[str]) -> list[str]:
     """All the folders above these, outermost first."""
     above = {str(parent) for target in targets for parent in Path(target).parents if str(parent) != "/"}
-    return sorted(above - {HOME, "/tmp"} - set(targets), key=lambda folder: (folder.count("/"), folder))
+    return sorted(above - set(_MEMORY) - set(targets), key=lambda folder: (folder.count("/"), folder))
 
 
 _users = iter(range(2**20))

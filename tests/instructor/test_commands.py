@@ -59,7 +59,7 @@ def course(tmp_path_factory) -> Path:
 
 
 def run(course: Path, *arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(commands.app, [*arguments, "--course", str(course)], env={"COLUMNS": "200"})
+    done = CliRunner().invoke(commands.app, [*arguments, "--course", str(course)], env={"COLUMNS": "400"})
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, re.sub(r"\s+", " ", done.stdout)
