@@ -59,10 +59,10 @@ def course(tmp_path_factory) -> Path:
 
 
 def run(course: Path, *arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(commands.app, [*arguments, "--course", str(course)], env={"COLUMNS": "400"})
+    done = CliRunner().invoke(commands.app, [*arguments, "--course", str(course)], env={"COLUMNS": "200"})
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
-    return done.exit_code, re.sub(r"\s+", " ", done.stdout)
+    return done.exit_code, re.sub(r"[\s│]+", " ", done.stdout)  # as the table's lines may be broken
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_release(term, course):
 def test_what_came_in(term, step):
     code, said = term[step]
     assert code == 1
-    assert "cy unreadable This is a web page" in said.replace("│ ", "").replace("│", "")
+    assert "cy unreadable This is a web page" in said
     assert "It came late, but nothing says by how much" in said and "The cell q1-check had been deleted; it is back." in said
     assert said.strip().endswith("1 missing, 1 ready, 2 repaired, 1 needs a look, 1 unreadable")
 
