@@ -8,7 +8,6 @@ network and without sight of other processes. Where neither works, `find` refuse
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import shutil
@@ -24,11 +23,9 @@ from typing import Any
 
 from specdec_lab.errors import UserError
 from specdec_lab.instructor import wire
+from specdec_lab.instructor.view import HOME, MEMORY, in_memory, packages, parents, visible
 
-HOME = "/home/student"
-_MEMORY = ("/tmp", HOME)  # what student code may write to
 _PARTS = "/grading"  # where student.py and what it imports lie
-_SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _ENVIRONMENT = {
     "HOME": HOME,
@@ -86,7 +83,7 @@ class Sandbox:
         settings = {
             "pipe": pipe,
             "printed": limits.printed,
-            "packages": _packages(),
+            "packages": packages(),
             "user": _new_user() if away and os.getuid() == 0 else None,
             "memory": limits.memory,
             "seconds": int(limits.total_seconds) + 1,
@@ -113,12 +110,12 @@ class Sandbox:
         command += ["--unshare-cgroup-try", "--hostname", "student", *([] if root else ["--unshare-user"]), "--cap-drop", "ALL"]
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if root else []
         binds = list(self._binds(files))
-        above = _parents([target for _, target in binds])
-        for folder in (folder for folder in above if not _in_memory(folder)):
+        above = parents([target for _, target in binds])
+        for folder in (folder for folder in above if not in_memory(folder)):
             command += ["--perms", "0755", "--dir", folder]
-        for folder in _MEMORY:
+        for folder in MEMORY:
             command += ["--perms", "1777", "--size", str(64 * 2**20), "--tmpfs", folder]
-        for folder in filter(_in_memory, above):  # an environment below /tmp
+        for folder in filter(in_memory, above):  # an environment below /tmp
             command += ["--perms", "0755", "--dir", folder]
         for source, target in binds:
             command += ["--dev-bind" if source in _DEVICES else "--ro-bind", source, target]
@@ -133,12 +130,12 @@ class Sandbox:
         capabilities = "-all,+setuid,+setgid" if root else "-all"
         binds = list(self._binds(files))
         lines = []
-        above = _parents([target for _, target in binds])
-        for folder in (folder for folder in above if not _in_memory(folder)):
+        above = parents([target for _, target in binds])
+        for folder in (folder for folder in above if not in_memory(folder)):
             lines.append(f'mkdir -p "$root"{_quoted(folder)}')
-        for folder in _MEMORY:
+        for folder in MEMORY:
             lines.append(f'mkdir -p "$root{folder}"; mount -t tmpfs -o size=64m,mode=1777 none "$root{folder}"')
-        for folder in filter(_in_memory, above):
+        for folder in filter(in_memory, above):
             lines.append(f'mkdir -p "$root"{_quoted(folder)}')
         for source, target in binds:
             lines.append(f'bind {"dir" if Path(source).is_dir() else "file"} {_quoted(source)} "$root"{_quoted(target)}')
@@ -150,7 +147,7 @@ class Sandbox:
         return [*command, "/bin/sh", "-c", script, "sh"]
 
     def _binds(self, files: Path | None) -> Iterator[tuple[str, str]]:
-        for path in _visible():
+        for path in visible():
             yield path, path
         for device in _DEVICES:
             yield device, device
@@ -246,31 +243,6 @@ def _complaint(sandbox: Sandbox) -> str:
     command = sandbox._command(0, Limits(), None)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_ENVIRONMENT, timeout=20)
     return (done.stderr.strip().splitlines() or ["it ends at once"])[-1][:200]
-
-
-@functools.cache
-def _packages() -> list[str]:
-    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and Path(path).is_dir()]
-
-
-@functools.cache
-def _visible() -> list[str]:
-    """The folders and files with Python, the packages and the system's libraries, none inside another."""
-    python = Path(sys.executable)
-    wanted = [*_SYSTEM, sys.base_prefix, sys.prefix, str(python.resolve().parent.parent), *_packages()]
-    paths = [Path(path) for path in wanted if path != "/" and Path(path).exists()]
-    outer = [path for path in paths if not any(other != path and path.is_relative_to(other) for other in paths)]
-    return list(dict.fromkeys(str(path) for path in outer))
-
-
-def _in_memory(folder: str) -> bool:
-    return any(Path(folder).is_relative_to(place) for place in _MEMORY)
-
-
-def _parents(targets: list[str]) -> list[str]:
-    """All the folders above these, outermost first."""
-    above = {str(parent) for target in targets for parent in Path(target).parents if str(parent) != "/"}
-    return sorted(above - set(_MEMORY) - set(targets), key=lambda folder: (folder.count("/"), folder))
 
 
 _users = iter(range(2**20))
