@@ -11,8 +11,9 @@ from specdec_lab.models.hf import HFModel
 from specdec_lab.models.loading import LoadedPair, load_model, load_pair
 from specdec_lab.models.registry import EMBEDDED
 
-if "PYTEST_XDIST_WORKER" in os.environ:
-    torch.set_num_threads(1)  # the other worker has the other core
+if "PYTEST_XDIST_WORKER" in os.environ:  # the other worker has the other core
+    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"  # and so have its kernels
 
 
 @pytest.fixture(scope="session")

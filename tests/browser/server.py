@@ -50,7 +50,6 @@ class Server:
         command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={self.files}", "--ServerApp.ip=127.0.0.1"]
         command += [f"--IdentityProvider.token={self.token}", "--LabApp.expose_app_in_browser=True"]
         environment = os.environ | {name: str(self.folder / place) for name, place in own.items()}
-        environment["OMP_WAIT_POLICY"] = "PASSIVE"  # kernels of two workers share the cores: threads that wait must not spin
         with self.log.open("wb") as log:
             return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
 

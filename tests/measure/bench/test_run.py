@@ -161,9 +161,8 @@ def test_killed_in_the_middle_it_loses_nothing_and_measures_nothing_twice(tmp_pa
     assert len(found) == len(set(found)) == TASKS
     assert (folder / "measurements.jsonl").read_bytes().splitlines(keepends=True)[: len(before)] == before
     assert "are there already" in err and "Traceback" not in err
-    assert {file.name for file in folder.iterdir()} == {
-        ".lock", "measurements.jsonl", "results.json", "cells.csv", "batches.csv", "report.html"
-    }  # fmt: skip
+    kept = {file.name for file in folder.iterdir()} - {".lock"}  # which filelock removes, depending on its version
+    assert kept == {"measurements.jsonl", "results.json", "cells.csv", "batches.csv", "report.html"}
     assert "report.html" in out and json.loads((folder / "results.json").read_text())["complete"] is True
 
 
