@@ -5,9 +5,12 @@ import sys
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 from nbgrader.utils import is_grade, is_locked
 from traitlets import List
+
+from specdec_lab.instructor.salting import Variants
 
 
 class HideTests(ClearHiddenTests):
@@ -28,7 +31,11 @@ c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "specdec-lab"
 c.CourseDirectory.root = str(Path(__file__).parent)
 
-# Release: answer cells bring their own placeholder (three dots, or an empty function), and need no other.
+# Release: who enters an id gets numbers of their own; with another salt, other ones. Change it every term, before the first release.
+c.Variants.salt = "specdec-lab"
+c.GenerateAssignment.preprocessors = [Variants, *GenerateAssignment.preprocessors.default()]
+
+# Answer cells bring their own placeholder (three dots, or an empty function), and need no other.
 c.ClearSolutions.code_stub = {"python": ""}
 
 # Grading: a deleted check cell comes back (and a duplicated one stops its own submission, no longer the whole batch), a warning

@@ -31,6 +31,7 @@ from specdec_lab.instructor.reading import LOOK
 from specdec_lab.instructor.repair import NOTEBOOK
 from specdec_lab.instructor.sandbox import Limits, Sandbox
 from specdec_lab.instructor.summary import Row, Status, status
+from specdec_lab.instructor.variants import spellings
 from specdec_lab.instructor.workers import Job, work_all
 
 FOLDER = "grading"
@@ -59,11 +60,11 @@ def autograde(
         raise UserError(f"{assignment} is not in the gradebook yet; run: specdec-lab grade release {assignment}")
     grading = course.root / FOLDER / assignment
     present = [student for student in course.students(assignment) if students is None or student in students]
-    jobs = []
+    jobs, job_of = [], _jobs(course, assignment, sandbox, limits)
     for student in present:
         folder = course.path("submitted", assignment, student)
         file = folder / (notebook_in(folder)[0] or NOTEBOOK)
-        jobs.append(_job(course, assignment, student, file, names(student), grading / f"{student}.json", sandbox, limits))
+        jobs.append(job_of(student, file, names(student), grading / f"{student}.json"))
     _grade(jobs, workers, force, progress)
     with _alone(grading):
         with course.gradebook() as gradebook:
@@ -86,20 +87,24 @@ def points(
 ) -> list[float]:
     """What each of these attempts (student, file) would get, in their order; nothing is written into the gradebook."""
     folder = course.root / FOLDER / assignment / "attempts"
-    jobs = []
+    jobs, job_of = [], _jobs(course, assignment, sandbox, limits)
     for student, file in attempts:
         outcome = folder / f"{student}-{hashlib.sha256(str(file).encode()).hexdigest()[:16]}.json"
-        jobs.append(_job(course, assignment, student, file, file.name, outcome, sandbox, limits))
+        jobs.append(job_of(student, file, file.name, outcome))
     _grade(jobs, workers, False, progress)
     return [_earned(_outcome(job)) for job in jobs]
 
 
-def _job(
-    course: Course, assignment: str, student: str, file: Path, name: str, outcome: Path, sandbox: Sandbox, limits: Limits | None
-) -> Job:
-    source = course.root / "source" / assignment / NOTEBOOK
-    wanted = asdict(limits or Limits())
-    return Job(student, str(source), str(file), name or file.name, str(outcome), sandbox.way, str(course.root), wanted)
+def _jobs(course: Course, assignment: str, sandbox: Sandbox, limits: Limits | None) -> Callable[[str, Path, str, Path], Job]:
+    """What makes a job of a student, a file, what the file was called, and where the outcome goes."""
+    source = str(course.root / "source" / assignment / NOTEBOOK)
+    wanted, salt, ids = asdict(limits or Limits()), course.salt(assignment), course.ids()
+
+    def job_of(student: str, file: Path, name: str, outcome: Path) -> Job:
+        own = ids.get(student) or spellings([student])
+        return Job(student, source, str(file), name or file.name, str(outcome), sandbox.way, str(course.root), wanted, salt, own)
+
+    return job_of
 
 
 def _grade(jobs: list[Job], workers: int, force: bool, progress: Progress) -> None:

@@ -24,6 +24,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from specdec_lab.errors import UserError
 from specdec_lab.instructor.collect import STAMP
 from specdec_lab.instructor.repair import NOTEBOOK
+from specdec_lab.instructor.variants import salt_of, salted, spellings
 
 CONFIG = "nbgrader_config.py"
 
@@ -63,7 +64,13 @@ class Course:
         return sorted(path.parent.name for path in self.root.glob(f"source/*/{NOTEBOOK}"))
 
     def source(self, assignment: str) -> NotebookNode:
-        return nbformat.read(self.root / "source" / assignment / NOTEBOOK, as_version=4)
+        """The knowledge check with its solutions and hidden tests, and with the salt of what was handed out."""
+        return salted(nbformat.read(self.root / "source" / assignment / NOTEBOOK, as_version=4), self.salt(assignment))
+
+    def salt(self, assignment: str) -> str:
+        """The salt of the numbers in what was handed out; empty before that."""
+        released = self.path("release", assignment) / NOTEBOOK
+        return salt_of(nbformat.read(released, as_version=4)) if released.exists() else ""
 
     def path(self, step: str, assignment: str, student: str = "") -> Path:
         """A folder of a step, such as submitted: submitted/<student>/<assignment>."""
@@ -80,6 +87,13 @@ class Course:
     def known_students(self) -> set[str]:
         with self.gradebook() as gradebook:
             return {student.id for student in gradebook.students}
+
+    def ids(self) -> dict[str, list[str]]:
+        """What each student may enter as an id: nbgrader's, an address, the LMS's number, and what Variants.also says."""
+        also = self.config().Variants.get("also", {})
+        with self.gradebook() as gradebook:
+            found = {each.id: [each.id, each.email or "", each.lms_user_id or ""] for each in gradebook.students}
+        return {student: spellings([*found.get(student, [student]), also.get(student, "")]) for student in found.keys() | also.keys()}
 
     def is_released(self, assignment: str) -> bool:
         return (self.path("release", assignment) / NOTEBOOK).exists()

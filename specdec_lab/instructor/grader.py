@@ -15,7 +15,7 @@ import io
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 
 from specdec_lab.instructor.sandbox import Limits, Sandbox
 from specdec_lab.instructor.session import Ran, Session, Stopped, shareable, too_long
+from specdec_lab.instructor.variants import DRAW, ID, LEARNER, drawn_by, is_numbers
 
 _PRINTED = 20_000  # characters of one check
 _GRACE = 5.0  # seconds that a check may take for itself
@@ -59,18 +60,28 @@ class _Printed(io.StringIO):
 
 
 def grade(
-    source: NotebookNode, answers: Mapping[str, str], limits: Limits | None = None, *, sandbox: Sandbox, files: Path | None = None
+    source: NotebookNode,
+    answers: Mapping[str, str],
+    limits: Limits | None = None,
+    *,
+    sandbox: Sandbox,
+    files: Path | None = None,
+    own: Sequence[str] = (),
 ) -> Outcome:
-    """Run `answers` in their order, each check of `source` as soon as the answer cell above it has run, and return the marks.
+    """Draw the numbers, run `answers` in their order, each check of `source` as soon as the answer cell above it has run; gives the marks.
 
     source: the knowledge check with hidden tests. answers: the code of the student's cells by cell id, of answer cells and others.
-    files: a folder with the student's own files. Whatever the code does, this returns: a cell that kills its process loses nothing that
-    came before it.
+    files: a folder with the student's own files. own: the ids of the student, by which numbers are drawn
+    (variants.py). Whatever the code does, this returns: a cell that kills its process loses nothing that came before it.
     """
     session = Session(sandbox, limits or Limits(), files)
     marking = _Marking(session)
     waiting = dict(answers)
     try:
+        if ID in waiting:  # wherever it stands, and whatever was moved: the other answers need the numbers
+            marking.outcome.answers[ID] = session.run(ID, waiting.pop(ID))
+        for cell in filter(is_numbers, source.cells):
+            marking.numbers(cell.id, cell.source, own)
         for cell in source.cells:
             kind = cell.metadata.get("nbgrader", {}) if cell.cell_type == "code" else {}
             if kind.get("solution"):
@@ -99,7 +110,23 @@ class _Marking:
         self.fetched: dict[str, Any] = {}
         self.helped: set[str] = set()
         self.own: frozenset[str] = frozenset()
+        self.drawn: dict[str, Any] = {}  # names that cells with numbers have set here
         session.before_call = self._give
+
+    def numbers(self, id_: str, source: str, own: Sequence[str]) -> None:
+        """Draw numbers, for the student's code by the id that it has, and here by one of the owner's."""
+        self.session.run(id_, source)
+        said = ""
+        if id_ == DRAW:
+            self.namespace[LEARNER], said = drawn_by(self.session.get([LEARNER]).get(LEARNER, ...), own)
+            self.outcome.notes += [said] if said else []
+        code, printed = _code(source), _Printed()
+        with _quiet(printed):
+            exec(code.body, self.namespace)
+            if code.last:
+                eval(code.last, self.namespace)
+        self.drawn |= {name: self.namespace[name] for name in code.own & self.namespace.keys()}
+        self.outcome.answers[id_] = Ran(printed.getvalue() + (f"{said}\n" if said else ""))
 
     def check(self, id_: str, source: str, worth: float) -> None:
         code = _code(source)
@@ -125,9 +152,9 @@ class _Marking:
         self.session.allow()
         for name in self.fetched:
             self.namespace.pop(name, None)
-        self.fetched = self.session.get(code.names | self.helped)
+        self.fetched = self.session.get((code.names | self.helped) - self.drawn.keys())
         if self.session.process is None and self.session.ready():  # an answer to another question may end the process when it is fetched
-            self.fetched = self.session.get(code.names)
+            self.fetched = self.session.get(code.names - self.drawn.keys())
         self.helped |= code.helped
         self.namespace.update(self.fetched)
         self.own = code.own

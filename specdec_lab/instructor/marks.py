@@ -67,16 +67,21 @@ def marks(course: Course, assignment: str) -> list[Mark]:
 
 
 def _answers(course: Course, assignment: str, student: str, wanted: Form) -> dict[str, tuple[str, str]]:
-    """By check cell: the values that it looks at, as far as they can be read from the text, and the last line it printed."""
+    """By check cell: the values that it looks at, as far as they can be read from the text, and the last line it printed.
+
+    A number for a question whose numbers are drawn says nothing beside those of others, and is left out; the sentence names the mistake.
+    """
     path = course.path("autograded", assignment, student) / NOTEBOOK
     if not path.exists():
         return {}
     cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in nbformat.read(path, as_version=4).cells}
     found = {}
     for check, text in wanted.checks.items():
-        answer = cells.get(wanted.answer_of[check])
-        names = [name for name in sorted(wanted.names(wanted.answer_of[check])) if re.search(rf"\b{name}\b", text)]
-        values = [value for value in (given(answer.source if answer else "", name) for name in names) if value]
+        of = wanted.answer_of[check]
+        names = [name for name in sorted(wanted.names(of)) if re.search(rf"\b{name}\b", text)]
+        values = [value for value in (given(cells[of].source if of in cells else "", name) for name in names) if value]
+        if of.replace("-answer", "-numbers") in wanted.numbers:
+            values = [value for value in values if value.isalpha()]
         found[check] = ", ".join(values), _said(cells[check]) if check in cells else ""
     return found
 

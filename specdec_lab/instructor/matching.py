@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from specdec_lab.instructor.python_text import parse, plain, sets
 from specdec_lab.instructor.reading import LOOK, Cell
+from specdec_lab.instructor.variants import is_numbers
 
 _MARKER = re.compile(r"^[ \t]*#[ \t]*([\w-]+)[ \t]*(?:[^\w\s-]|$)", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)
@@ -17,11 +18,21 @@ _FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Form:
-    """A knowledge check as the students have it: the text of each answer and check cell by its id, and the answer cell of each check."""
+    """A knowledge check as the students have it: the text of each answer and check cell by its id, the answer cell of each check, and the
+    cells that draw numbers."""
 
     answers: dict[str, str]
     checks: dict[str, str]
     answer_of: dict[str, str]
+    numbers: dict[str, str]
+
+    @property
+    def locked(self) -> dict[str, str]:
+        """The cells that are always those that were handed out."""
+        return self.checks | self.numbers
+
+    def knows(self, id_: str) -> bool:
+        return id_ in self.answers or id_ in self.checks or id_ in self.numbers
 
     def names(self, answer: str) -> set[str]:
         """The names that an answer cell is there to set: those that it leaves open as it is handed out."""
@@ -62,7 +73,7 @@ def _without(source: str, region: str, blank: bool) -> str:
 
 
 def form(release: NotebookNode) -> Form:
-    answers, checks, answer_of, last = {}, {}, {}, ""
+    answers, checks, answer_of, numbers, last = {}, {}, {}, {}, ""
     for cell in release.cells:
         of = cell.metadata.get("nbgrader", {})
         if of.get("solution"):
@@ -71,7 +82,9 @@ def form(release: NotebookNode) -> Form:
         elif of.get("grade"):
             checks[of["grade_id"]] = cell.source
             answer_of[of["grade_id"]] = last
-    return Form(answers, checks, answer_of)
+        elif is_numbers(cell):
+            numbers[of["grade_id"]] = cell.source
+    return Form(answers, checks, answer_of, numbers)
 
 
 def match(form: Form, cells: list[Cell]) -> tuple[list[Piece], list[str]]:
@@ -93,14 +106,14 @@ def match(form: Form, cells: list[Cell]) -> tuple[list[Piece], list[str]]:
 def _pieces(form: Form, cell: Cell) -> Iterator[Piece]:
     """A cell, cut where the first line of another known cell stands in it: cells are merged by one wrong key."""
     if cell.kind != "code":
-        retyped = cell.grade_id if cell.grade_id in form.answers or cell.grade_id in form.checks else _first_marker(form, cell.source)
+        retyped = cell.grade_id if form.knows(cell.grade_id) else _first_marker(form, cell.source)
         if not retyped:
             yield Piece(cell.kind, cell.source)
             return
         cell = replace(cell, source=_FENCE.sub("", cell.source))
     starts = [(0, "")]
     for mark in _MARKER.finditer(cell.source):
-        if (mark[1] in form.answers or mark[1] in form.checks) and mark[1] != starts[-1][1]:
+        if form.knows(mark[1]) and mark[1] != starts[-1][1]:
             if not starts[-1][1] and len(starts) == 1 and _leads_to(form, cell, mark):
                 starts = [(0, mark[1])]
             else:
@@ -119,17 +132,17 @@ def _pieces(form: Form, cell: Cell) -> Iterator[Piece]:
 def _leads_to(form: Form, cell: Cell, mark: re.Match) -> bool:
     """Whether what stands above the first marker belongs to the marked cell, such as an import, and not to another cell."""
     above = cell.source[: mark.start()]
-    return not above.strip() or cell.grade_id == mark[1] or not (cell.grade_id in form.answers or cell.grade_id in form.checks)
+    return not above.strip() or cell.grade_id == mark[1] or not form.knows(cell.grade_id)
 
 
 def _first_marker(form: Form, source: str) -> str:
     mark = _MARKER.match(_FENCE.sub("", source).lstrip())
-    return mark[1] if mark and (mark[1] in form.answers or mark[1] in form.checks) else ""
+    return mark[1] if mark and form.knows(mark[1]) else ""
 
 
 def _identified(form: Form, cell: Cell, marker: str) -> Piece:
     ways = [("line", marker), ("metadata", cell.grade_id), ("id", cell.id)]
-    known = {of: how for how, of in reversed(ways) if of in form.answers or of in form.checks}
+    known = {of: how for how, of in reversed(ways) if form.knows(of)}
     if not known:
         return Piece("code", cell.source)
     of = next(of for _, of in ways if of in known)

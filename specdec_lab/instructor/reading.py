@@ -16,7 +16,7 @@ LOOK = "Look: "  # begins each note that a person should follow up
 LARGEST = 200 * 2**20  # bytes; a notebook is a hundredth of that, with its outputs
 
 _CELL = re.compile(r'\{\s*"(?:attachments|cell_type|execution_count|id)"\s*:')
-_SCRIPT = re.compile(r"^(?=# [\w-]+-(?:answer|check) ·)", re.MULTILINE)  # Colab's "Download .py", jupytext
+_SCRIPT = re.compile(r"^(?=# [\w-]+-(?:answer|check|numbers) ·)", re.MULTILINE)  # Colab's "Download .py", jupytext
 _MAGIC = {
     b"PK": "a zip archive",
     b"%PDF": "a PDF",

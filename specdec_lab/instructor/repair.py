@@ -92,9 +92,9 @@ def _same_check(release: NotebookNode, texts: list[str]) -> None:
 
 def _from_checks(wanted: Form, pieces: list[Piece]) -> Iterator[str]:
     """Answers that were typed into the check cell. They count if the answer cell has none; a change to the check never does."""
-    given = {name for piece in pieces if piece.kind == "code" and piece.of not in wanted.checks for name in _answered(piece.source)}
+    given = {name for piece in pieces if piece.kind == "code" and piece.of not in wanted.locked for name in _answered(piece.source)}
     for piece in list(pieces):
-        if piece.of not in wanted.checks or not wanted.answer_of[piece.of]:
+        if not wanted.answer_of.get(piece.of):
             continue
         answer = wanted.answer_of[piece.of]
         added = _added(wanted.checks[piece.of], piece.source)
@@ -121,7 +121,7 @@ def _added(check: str, changed: str) -> str:
 
 
 def _on_checks(wanted: Form, pieces: list[Piece]) -> Iterator[str]:
-    for check, text in wanted.checks.items():
+    for check, text in wanted.locked.items():
         found = [piece for piece in pieces if piece.of == check]
         if not found:
             yield f"The cell {check} had been deleted; it is back."
@@ -153,7 +153,7 @@ def _named(wanted: Form, pieces: list[Piece]) -> dict[str, Piece]:
     last = {piece.of: piece for piece in by_rank if piece.of in wanted.answers}
     named: dict[str, Piece] = {}
     for piece in pieces:
-        if piece.kind != "code" or piece.of in wanted.checks or not piece.source.strip():
+        if piece.kind != "code" or piece.of in wanted.locked or not piece.source.strip():
             continue
         if piece.of in last and last[piece.of] is piece:
             named[piece.of] = piece
@@ -168,7 +168,7 @@ def _to_run(wanted: Form, pieces: list[Piece], named: dict[str, Piece]) -> tuple
     answers: dict[str, str] = {}
     notes, above = [], ""
     for piece in pieces:
-        if piece.of in wanted.checks:
+        if piece.of in wanted.locked:
             above = ""
         if not (id_ := ids.get(id(piece))):
             continue

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from nbformat import NotebookNode
 from specdec_lab.instructor.grader import CheckResult, Outcome, grade
 from specdec_lab.instructor.repair import repair
 from specdec_lab.instructor.sandbox import Limits, Sandbox
+from specdec_lab.instructor.variants import salted
 
 _GRACE = 60.0  # seconds above the limit of a submission, after which the process that grades it is ended
 _LINK = "The file is only a link to another one, which was not followed. Please hand in the notebook itself."
@@ -35,7 +36,10 @@ _FAILED = "This submission could not be graded by itself; your instructor has be
 
 @dataclass(frozen=True)
 class Job:
-    """One submission. `file` is what was handed in, `name` what it was called; `outcome` is where to write what was found."""
+    """One submission. `file` is what was handed in, `name` what it was called; `outcome` is where to write what was found.
+
+    `salt` is that of the notebook which was handed out, `own` the ids of the student (variants.py).
+    """
 
     student: str
     source: str
@@ -45,6 +49,8 @@ class Job:
     way: str
     hidden: str
     limits: dict[str, Any]
+    salt: str = ""
+    own: list[str] = field(default_factory=list)
 
     def key(self) -> str:
         """The digest of everything that the outcome depends on."""
@@ -52,8 +58,11 @@ class Job:
         content, why = self.content()
         for part in (Path(self.source).read_bytes(), self.name.encode(), content, why.encode(), *_own_files(self.file)):
             digest.update(hashlib.sha256(part).digest())
-        digest.update(f"{self.way} {sorted(self.limits.items())} {_version()}".encode())
+        digest.update(f"{self.way} {sorted(self.limits.items())} {self.salt} {self.own} {_version()}".encode())
         return digest.hexdigest()
+
+    def knowledge_check(self) -> NotebookNode:
+        return salted(nbformat.read(self.source, as_version=4), self.salt)
 
     def content(self) -> tuple[bytes, str]:
         """What was handed in, and why there is nothing, a sentence for the student."""
@@ -86,7 +95,7 @@ def _version() -> str:
 def work(job: Job) -> None:
     """Repair, run and mark one submission, and write its outcome."""
     began = time.monotonic()
-    source = nbformat.read(job.source, as_version=4)
+    source = job.knowledge_check()
     key = job.key()
     content, why = job.content()
     repaired = repair(source, content, job.name)
@@ -95,7 +104,8 @@ def work(job: Job) -> None:
         outcome = _nothing(source, repaired.unreadable)
     else:
         sandbox = Sandbox(job.way, Path(job.hidden))
-        outcome = grade(source, repaired.answers, Limits(**job.limits), sandbox=sandbox, files=Path(job.file).parent)
+        files = Path(job.file).parent
+        outcome = grade(source, repaired.answers, Limits(**job.limits), sandbox=sandbox, files=files, own=job.own)
     found = {
         "key": key,
         "student": job.student,
@@ -117,7 +127,7 @@ def _nothing(source: NotebookNode, why: str) -> Outcome:
 
 def give_up(job: Job, why: str) -> None:
     """The outcome of a submission that ended the process which graded it: no points, and a person is asked to look."""
-    source = nbformat.read(job.source, as_version=4)
+    source = job.knowledge_check()
     repaired = repair(source, b"")
     outcome = _nothing(source, _FAILED)
     found = {"key": job.key(), "student": job.student, "unreadable": None, "repairs": [], "seconds": 0.0, **asdict(outcome)}

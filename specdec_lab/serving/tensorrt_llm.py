@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from specdec_lab.serving.setup import DraftModel, Eagle3, Ngram, NoDrafter, Setup
-from specdec_lab.serving.text import PROMPT, Engine, call, command, dump, options, request
+from specdec_lab.serving.text import PROMPT, Engine, call, command, dump, guarded, options, request
 
 SPECULATION = "docs/source/features/speculative-decoding.md"
 SERVE = "tensorrt_llm/commands/serve.py"
@@ -110,14 +110,14 @@ def render_python(setup: Setup) -> str:
         lines.append("    speculative_config=speculation,")
     given = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k or None, "min_p": sampling.min_p or None}
     params = call("params = SamplingParams", given | {"max_tokens": sampling.max_tokens, "seed": setup.seed})
-    return (
-        f"{TENSORRT_LLM.header}\nfrom tensorrt_llm import LLM, SamplingParams\n"
-        + (f"from tensorrt_llm.llmapi import {names}\n\n" if names else "\n")
-        + (f"{call(f'speculation = {kind}', speculation)}\n" if kind and speculation else "")
+    body = (
+        (f"{call(f'speculation = {kind}', speculation)}\n" if kind and speculation else "")
         + "llm = LLM(\n"
         + "\n".join(lines)
         + f"\n)\n{params}\nprint(llm.generate([{PROMPT!r}], params)[0].outputs[0].text)\n"
     )
+    imports = "from tensorrt_llm import LLM, SamplingParams\n" + (f"from tensorrt_llm.llmapi import {names}\n" if names else "")
+    return f"{TENSORRT_LLM.header}\n{imports}\n{guarded(body, 'TensorRT-LLM')}"
 
 
 def _refuse(setup: Setup) -> None:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -66,6 +67,11 @@ def options(values: Mapping[str, Any]) -> list[str]:
         if value is not True:
             words.append(json.dumps(value) if isinstance(value, Mapping) else str(value))
     return words
+
+
+def guarded(body: str, engine: str) -> str:
+    """A script's statements, for a process that starts others which read the script again."""
+    return f'if __name__ == "__main__":  # {engine} starts processes that read this file again\n{indent(body, "    ")}'
 
 
 def call(name: str, arguments: Mapping[str, Any]) -> str:

@@ -7,11 +7,10 @@ draft model split over fewer GPUs than its target.
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from specdec_lab.serving.setup import Custom, DraftModel, Eagle3, Medusa, Ngram, NoDrafter, Setup, Suffix
-from specdec_lab.serving.text import PROMPT, Engine, call, command, dump, options, request
+from specdec_lab.serving.text import PROMPT, Engine, call, command, dump, guarded, options, request
 
 CONFIG = "vllm/config/speculative.py, class SpeculativeConfig"
 DOCS = "docs/features/speculative_decoding/README.md, --speculative-config schema"
@@ -171,8 +170,7 @@ def render_python(setup: Setup) -> str:
         '    if "spec_decode" in metric.name:\n'
         '        print(metric.name, getattr(metric, "value", None) or getattr(metric, "values", 0))\n'
     )
-    guard = 'if __name__ == "__main__":  # vLLM starts processes that read this file again\n'
-    return f"{_header(setup)}{note}from vllm import LLM, SamplingParams\n\n{guard}{indent(body, '    ')}"
+    return f"{_header(setup)}{note}from vllm import LLM, SamplingParams\n\n{guarded(body, 'vLLM')}"
 
 
 def render_server(setup: Setup) -> str:

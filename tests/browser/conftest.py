@@ -6,11 +6,13 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.lab import Lab
 from tests.browser.server import Server
+
+expect.set_options(timeout=20_000)  # two browsers and two kernels share the cores; who is ready does not wait
 
 
 @pytest.fixture(scope="package")

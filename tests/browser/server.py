@@ -29,14 +29,11 @@ SETTINGS = {
 
 
 class Server:
-    """JupyterLab on `folder`, where the checkout appears as a learner has it: notebooks copied, the package beside them."""
+    """JupyterLab, started in `files`, with its own things in `folder`; without `files` in a checkout as a learner has it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: Path | None = None) -> None:
         self.folder, self.token = folder, secrets.token_hex(16)
-        self.files = folder / "checkout"
-        shutil.copytree(ROOT / "notebooks", self.files / "notebooks")
-        for name in ("specdec_lab", "assets", "tests", "pyproject.toml"):
-            (self.files / name).symlink_to(ROOT / name)
+        self.files = files or checkout(folder / "checkout")
         settings = folder / "config" / "labconfig" / "default_setting_overrides.json"
         settings.parent.mkdir(parents=True)
         settings.write_text(json.dumps(SETTINGS))
@@ -51,7 +48,8 @@ class Server:
         command += [f"--IdentityProvider.token={self.token}", "--LabApp.expose_app_in_browser=True"]
         environment = os.environ | {name: str(self.folder / place) for name, place in own.items()}
         with self.log.open("wb") as log:
-            return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+            return subprocess.Popen(command, cwd=self.files, env=environment, **streams)
 
     def wait(self) -> None:
         """Return when it answers. Raises RuntimeError with the end of its log if it does not."""
@@ -98,6 +96,14 @@ class Server:
                 one.kill()
         psutil.wait_procs(family, timeout=STOP_S)
         self.process.wait()
+
+
+def checkout(folder: Path) -> Path:
+    """The chapters, copied, with the package beside them."""
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    for name in ("specdec_lab", "assets", "tests", "pyproject.toml"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
 
 
 def free_port() -> int:

@@ -23,7 +23,12 @@ ROOT = Path(__file__).parents[2]
 BROUGHT = Path(sys.prefix) / "ready"  # `pip freeze` of the fresh environment
 NEVER = {"jupyterlab", "nbgrader"}
 ROOMS = ("checks", "drafters", "engine", "measure", "models", "serving", "theory", "verify", "widgets")
-TESTS = [*(f"tests/{room}" for room in ROOMS), "tests/test_bug_zoo.py", "tests/test_sampling.py", "tests/colab/chapters.py"]
+TESTS = [
+    "tests/colab/chapters.py",
+    *(f"tests/{room}" for room in ROOMS),
+    "tests/test_bug_zoo.py",
+    "tests/test_sampling.py",
+]  # the longest first
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from textwrap import dedent, indent
 ALL_OF_7 = {"q7-check": 4}
 ENDLESS = "Stopped after 1 seconds: look for a loop that never ends."
 ENDED = "The code ended its own process here"
-THREE = "answer_3a, answer_3b = 4, 18\n"
+THREE = "answer_3a, answer_3b = -(-goal // (guesses + 1)), goal\n"
 VERIFY = """
 accepted = 0
 while accepted < len(draft) and draft[accepted] == target[accepted]:

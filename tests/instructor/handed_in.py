@@ -32,6 +32,11 @@ def key(chapter: str = CHAPTER) -> dict[str, str]:
     return found
 
 
+def entered(student: str) -> dict[str, str]:
+    """The cell in which a student has entered this id."""
+    return {"id-answer": f'learner = "{student}"'}
+
+
 def filled_in(answers: Mapping[str, str] | None = None, chapter: str = CHAPTER) -> Notebook:
     """The notebook as it is when a student saves it; cells not in `answers` hold the key; None leaves all as they were."""
     notebook = json.loads(json.dumps(released(copy.deepcopy(source(chapter)))))
@@ -65,9 +70,14 @@ def changed(change: Callable[[Notebook], object]) -> bytes:
 
 
 def marks(answers: Mapping[str, str], chapter: str = CHAPTER) -> dict[str, float]:
-    """The points of each check cell, in this process: `answers` run in their order, a check as soon as the answer cell above it has run."""
+    """The points of each check cell, in this process: the id and the numbers run first, then `answers` in their order, a check as soon as
+    the answer cell above it has run."""
     namespace: dict[str, object] = {}
     waiting, points = dict(answers), {}
+    run(waiting.pop("id-answer", "") + "\nNone", namespace)
+    for each in source(chapter).cells:
+        if each.id.endswith("-numbers"):
+            run(each.source, namespace)
     for each in source(chapter).cells:
         if each.id.endswith("-answer"):
             while each.id in waiting:

@@ -19,10 +19,12 @@ from specdec_lab.errors import UserError
 from specdec_lab.instructor import workers
 from specdec_lab.instructor.autograde import autograde, points
 from specdec_lab.instructor.course import Course
+from specdec_lab.instructor.reading import LOOK
 from specdec_lab.instructor.sandbox import Limits, find
 from specdec_lab.instructor.summary import Row, Status
 from specdec_lab.instructor.workers import Job, work_all
 from tests.instructor.bank_hostile import ENDLESS, HOSTILE
+from tests.instructor.handed_in import entered
 from tests.instructor.test_hostile import CHAPTER, KEY
 from tests.quizzes.source import QUIZZES, bank
 
@@ -52,7 +54,7 @@ def write(folder: Path, answers: dict[str, str] | None, name: str = FILE) -> nbf
     notebook = nbformat.read(folder.parents[2] / "release" / CHAPTER / FILE, as_version=4)
     for cell in notebook.cells:
         if answers is not None:
-            cell.source = answers.get(cell.id, KEY.get(cell.id, cell.source))
+            cell.source = (entered(folder.parent.name) | answers).get(cell.id, KEY.get(cell.id, cell.source))
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / name)
     return notebook
@@ -119,8 +121,16 @@ def test_everybody_has_a_row(graded):
     _, rows = graded
     found = {student: row.status for student, row in rows.items()}
     unread = dict.fromkeys(("webpage", "broken", "empty", "link"), Status.unreadable)
-    fine = dict.fromkeys(("perfect", "late", "untouched", "endless", "exits", "loud", "nobody's ünïcode, name"), Status.graded)
-    assert found == {**unread, **fine, "renamed": Status.repaired, "copied": Status.repaired, "forger": Status.look}
+    fine = dict.fromkeys(("perfect", "late", "endless", "exits", "loud", "nobody's ünïcode, name"), Status.graded)
+    assert found == {
+        **unread,
+        **fine,
+        "renamed": Status.repaired,
+        "copied": Status.repaired,
+        "forger": Status.look,
+        "untouched": Status.look,
+    }
+    assert rows["untouched"].notes == [f"{LOOK}No id was entered at the top, so it has the numbers that everybody without an id has."]
     assert all(rows[student].notes for student in (*unread, "exits", "loud", "renamed", "copied", "forger"))
 
 
@@ -181,9 +191,9 @@ def test_only_one_writes(graded):
 
 def test_attempts_can_be_compared(graded, tmp_path):
     course, _ = graded
-    folders = [course.path("submitted", CHAPTER, student) / FILE for student in ("perfect", "late", "untouched")]
+    attempts = [(student, course.path("submitted", CHAPTER, student) / FILE) for student in ("perfect", "late", "untouched")]
     before = marks(course)
-    found = points(course, CHAPTER, [("late", path) for path in folders], sandbox=find(hidden=course.root), limits=LIMITS)
+    found = points(course, CHAPTER, attempts, sandbox=find(hidden=course.root), limits=LIMITS)
     assert found == [POINTS["perfect"], POINTS["late"], POINTS["untouched"]]
     assert marks(course) == before
 

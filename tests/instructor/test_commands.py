@@ -15,23 +15,32 @@ from specdec_lab.errors import UserError
 from specdec_lab.instructor import commands
 from specdec_lab.instructor.course import Course
 from specdec_lab.instructor.late import Deduction
-from tests.instructor.handed_in import CHAPTER, changed, filled_in, key, saved
+from tests.instructor.handed_in import CHAPTER, entered, filled_in, key, saved
 from tests.quizzes.source import QUIZZES
 
 WRONG = {"q5-answer": 'answer_5 = "A"'}
-GOOD, LESS = saved(filled_in({})), saved(filled_in(WRONG))
+
+
+def good(student: str) -> bytes:
+    return saved(filled_in(entered(student)))
+
+
+def less(student: str) -> bytes:
+    return saved(filled_in({**entered(student), **WRONG}))
+
+
 DEDUCTION = """
 from specdec_lab.instructor.late import Deduction
 c.AssignLatePenalties.plugin_class = Deduction
 c.Deduction.percent_a_day = 10
 """
 CLASS = {
-    "lovelaceada_1_11_knowledge_check.ipynb": GOOD,
-    "oneilbo_LATE_2_12_knowledge_check (1).ipynb": LESS,
+    "lovelaceada_1_11_knowledge_check.ipynb": good("ada"),
+    "oneilbo_LATE_2_12_knowledge_check (1).ipynb": less("2"),  # the number in Canvas
     "cy_3_13_knowledge_check.ipynb": b"<html>Sign in to continue",
-    "di_4_14_knowledge_check-1.ipynb": GOOD,
-    "di_4_15_knowledge_check-2.ipynb": LESS,
-    "ed_5_16_knowledge_check.ipynb": changed(lambda notebook: notebook["cells"].pop(3)),
+    "di_4_14_knowledge_check-1.ipynb": good("di"),
+    "di_4_15_knowledge_check-2.ipynb": less("di"),
+    "ed_5_16_knowledge_check.ipynb": good("ed").replace(b"# q1-check", b"# q1-chekc"),
 }
 ROSTER = """Student,ID,SIS User ID,SIS Login ID,Section,Check 2 (77)
     Points Possible,,,,,100
@@ -109,7 +118,10 @@ def test_what_came_in(term, step):
     code, said = term[step]
     assert code == 1
     assert "cy unreadable This is a web page" in said
-    assert "It came late, but nothing says by how much" in said and "The cell q1-check had been deleted; it is back." in said
+    assert (
+        "It came late, but nothing says by how much" in said
+        and "The cell q1-check had been changed; it was graded as it was handed out." in said
+    )
     assert said.strip().endswith("1 missing, 1 ready, 2 repaired, 1 needs a look, 1 unreadable")
 
 
@@ -141,7 +153,7 @@ def test_report(term, course):
 def test_best_and_latest(term, course):
     """Di's first attempt is the better one; the collection keeps both."""
     submitted = course / "submitted" / "di" / CHAPTER / "knowledge_check.ipynb"
-    assert submitted.read_bytes() == GOOD and len(list((course / "collected" / CHAPTER / "di").glob("*.ipynb"))) == 2
+    assert submitted.read_bytes() == good("di") and len(list((course / "collected" / CHAPTER / "di").glob("*.ipynb"))) == 2
 
 
 def test_times_that_arrive_later_cost_what_they_cost(term, course):
@@ -188,4 +200,4 @@ def test_the_deduction(seconds, penalty):
 
 
 def test_the_key_is_right():
-    assert set(key()) == {f"q{number}-answer" for number in range(1, 8)}
+    assert set(key()) == {"id-answer", *(f"q{number}-answer" for number in range(1, 8))}

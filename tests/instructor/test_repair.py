@@ -179,6 +179,7 @@ WITH_HELPER = "# q7-answer · f\n" + KEY["q7-answer"].split("\n", 1)[1].replace(
 Q1 = KEY["q1-answer"].split("\n", 1)[1]
 Q2 = KEY["q2-answer"].split("\n", 1)[1]
 GONE = [f"{each}-check" for each in ("q1", "q2a", "q2b", "q3a", "q3b", "q4", "q5", "q6", "q7")]
+FOLLOWED = [*(each for each in GONE if each not in ("q2a-check", "q3a-check")), "draw-numbers"]  # by prose
 INPUT = "name = input('Your name? ')"
 
 BANK = {
@@ -202,6 +203,15 @@ BANK = {
         changed(text("q6-check", lambda old: old + "\nprint(verify_greedy([1], [1, 2]))")), ["The cell q6-check had been changed"]
     ),
     # Answer cells.
+    "cells with numbers deleted": Case(
+        changed(delete("draw-numbers", "q2-numbers")),
+        [f"The cell {each} had been deleted; it is back." for each in ("draw-numbers", "q2-numbers")],
+    ),
+    "the id at the very end": Case(
+        changed(lambda notebook: notebook["cells"].append(notebook["cells"].pop(place(notebook, "id-answer")))),
+        ["The answers stood in another order."],
+    ),
+    "the cell for the id deleted": Case(changed(delete("id-answer")), ["!The cell id-answer is missing"]),
     "an answer cell deleted": Case(changed(delete("q4-answer")), ["!The cell q4-answer is missing"], {"q4-check": 2}),
     "an answer cell as text": Case(changed(text("q1-answer", str, cell_type="markdown")), ["The cell q1-answer had become markdown"]),
     "an answer cell as text, in a fence": Case(
@@ -349,7 +359,7 @@ BANK = {
     "two versions that are equal": Case(conflict("'B'", "'A'"), ["!unfinished merge"]),
     "a Python file": Case(
         script(filled_in({})),
-        ["!This is a Python file", LOST, *[f"The cell {each} had been changed" for each in GONE if each not in ("q2a-check", "q3a-check")]],
+        ["!This is a Python file", LOST, *[f"The cell {each} had been changed" for each in FOLLOWED]],
     ),
     "cut off near the end": Case(cut(0.995), ["!The file is damaged"]),
 }
@@ -471,7 +481,7 @@ def test_what_the_student_wrote_besides_stays_where_it_was():
     before = [each.id for each in source().cells]
     at = ids.index("extra-1")
     assert ids[at - 1] == before[before.index("q2-answer") - 1] and ids[at + 1].startswith("text-") and ids[at + 2] == "q2-answer"
-    assert list(repaired.answers)[:3] == ["q1-answer", "extra-1", "q2-answer"]
+    assert list(repaired.answers)[:4] == ["id-answer", "q1-answer", "extra-1", "q2-answer"]
 
 
 def test_the_student_sees_the_own_words_and_what_is_run_is_cleaned():

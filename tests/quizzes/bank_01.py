@@ -32,9 +32,18 @@ def three(a, b, c) -> str:
     return f"answer_1a = {a}\nanswer_1b = {b}\nanswer_1c = {c}"
 
 
+def free(a, b) -> str:
+    return f"answer_2a = {a}\nanswer_2b = {b}"
+
+
 def cache(a, b, c) -> str:
     return f"answer_4a = {a}\nanswer_4b = {b}\nanswer_4c = {c}"
 
+
+# Of question 1: milliseconds to read the weights, and for the arithmetic of one token; of question 2: the tokens that are free in 2a;
+# of question 4: the bytes that a token leaves behind, the tokens that weigh as much as the weights, and their share of one text.
+READ, ONE, FREE = "1000 * P * S / R", "2 * P / F", "round(1000 * T / G / 2)"
+BYTES, EQUAL, EACH = "4 * L * H * V", "W * 1e9 / (4 * L * H * V)", "W * 1e9 / (4 * L * H * V) / N"
 
 MOVING = "(parameters * bytes_per_parameter + texts * cache_bytes) / bandwidth"
 COMPUTING = "2 * parameters * texts * tokens / flop_rate"
@@ -65,32 +74,36 @@ LEARNERS = {
     "perfect": ({}, {}),
     # One thing after the other: first everything is read, then the arithmetic is done.
     "adds": (
-        {"q1-answer": three(42.5, 65, 140), "q2-answer": "answer_2a = 1\nanswer_2b = 1", "q6-answer": SUM},
+        {
+            "q1-answer": three(f"{READ} + {ONE}", f"{READ} + X * {ONE}", f"{READ} + Y * {ONE}"),
+            "q2-answer": free(1, 1),
+            "q6-answer": SUM,
+        },
         {"q1a-check": 1, "q1b-check": 1, "q1c-check": 1, "q2a-check": 1, "q2b-check": 1, "q6-check": 3},
     ),
     # A FLOP for each parameter: either the multiplication or the addition.
     "no_two": (
-        {"q1-answer": three(40, 40, 50), "q2-answer": "answer_2a = 32\nanswer_2b = 64", "q6-answer": NO_TWO},
+        {"q1-answer": three(READ, READ, f"Y * {ONE} / 2"), "q2-answer": free(f"2 * {FREE}", f"4 * {FREE}"), "q6-answer": NO_TWO},
         {"q1c-check": 1, "q2a-check": 1, "q2b-check": 1, "q6-check": 2},
     ),
     # Every token has the weights read for it.
     "reads_per_token": (
-        {"q1-answer": three(40, 400, 1600), "q2-answer": "answer_2a = 1\nanswer_2b = 1", "q6-answer": READS_PER_TOKEN},
+        {"q1-answer": three(READ, f"X * {READ}", f"Y * {READ}"), "q2-answer": free(1, 1), "q6-answer": READS_PER_TOKEN},
         {"q1b-check": 1, "q1c-check": 1, "q2a-check": 1, "q2b-check": 1, "q6-check": 5},
     ),
     # Verifying is free at any size of the pass.
     "always_free": (
-        {"q1-answer": three(40, 40, 40), "q5-answer": 'answer_5 = "A"', "q6-answer": MEMORY_ALONE, "q7-answer": longest("return 10")},
+        {"q1-answer": three(READ, READ, READ), "q5-answer": 'answer_5 = "A"', "q6-answer": MEMORY_ALONE, "q7-answer": longest("return 10")},
         {"q1c-check": 1, "q5-check": 2, "q6-check": 2, "q7-check": 3},
     ),
     # The texts of a batch share their cache as they share the weights.
     "one_cache": (
-        {"q4-answer": cache(51_200, 25_000, 25_000), "q6-answer": ONE_CACHE, "q7-answer": BY_RIDGE.replace("{cache}", "cache_bytes")},
+        {"q4-answer": cache(BYTES, EQUAL, EQUAL), "q6-answer": ONE_CACHE, "q7-answer": BY_RIDGE.replace("{cache}", "cache_bytes")},
         {"q4c-check": 1, "q6-check": 2, "q7-check": 1},
     ),
     # The cache keeps a number for each query head.
     "query_heads": (
-        {"q4-answer": cache(153_600, 1.28e9 / 153_600, 1.28e9 / 153_600 / 20)},
+        {"q4-answer": cache(f"{BYTES} * Q / H", f"{EQUAL} * H / Q", f"{EACH} * H / Q")},
         {"q4a-check": 1, "q4b-check": 1, "q4c-check": 1},
     ),
 }
@@ -129,11 +142,11 @@ return float(max(within))
 
 # Right answers, written differently from the key.
 RIGHT = [
-    ("q1-answer", "answer_1a = answer_1b = 1000 * 4e9 / 100e9\nanswer_1c = 1000 * 2 * 4e9 * 40 / 3.2e12"),
-    ("q1-answer", three("40.0", "max(40, 25)", "max(40, 100)")),
-    ("q2-answer", "answer_2a, answer_2b = 3.2e12 / 100e9 / 2, 32.0"),
-    ("q3-answer", "answer_3 = 'C'"),
-    ("q4-answer", "answer_4a = 51200.0\nanswer_4b = 1.28e9 / answer_4a\nanswer_4c = answer_4b / 20"),
+    ("q1-answer", "answer_1a = answer_1b = 1000 * P * 1e9 * S / (R * 1e9)\nanswer_1c = 1000 * 2 * P * 1e9 * Y / (F * 1e12)"),
+    ("q1-answer", three("P / R * S * 1000.0", f"max({READ}, X * {ONE})", f"max({READ}, Y * {ONE})")),
+    ("q2-answer", "answer_2a, answer_2b = T * 1e12 / (G * 1e9) / 2, float(round(1000 * T / G))"),
+    ("q3-answer", "answer_3 = 'A'"),
+    ("q4-answer", "answer_4a = 4.0 * H * L * V\nanswer_4b = round(W * 1e9 / answer_4a)\nanswer_4c = round(answer_4b / N)"),
     ("q5-answer", "answer_5 = chr(68)"),
     ("q6-answer", seconds(MANY_STEPS)),
     ("q6-answer", seconds(IN_MILLISECONDS)),
@@ -151,9 +164,11 @@ return {back}
 """
 
 
+BASE = "(1 + slack) * pass_time(texts, 1, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes)"
+
+
 def loop(**changed) -> str:
-    base = "(1 + slack) * pass_time(texts, 1, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes)"
-    parts = {"limit": base, "texts": "texts", "tokens": "k + 2", "cache": "cache_bytes", "back": "k"}
+    parts = {"limit": BASE, "texts": "texts", "tokens": "k + 2", "cache": "cache_bytes", "back": "k"}
     return longest(LOOP.format(**{**parts, **changed}))
 
 
@@ -163,20 +178,93 @@ CACHES_FORGOTTEN = loop(
     cache="0",
 )
 
+# Wrong numbers by their misconception, for the parts of questions 1, 2 and 4.
+ONE_TOKEN = {
+    "one thing after the other": f"{READ} + {ONE}",
+    "one thing after the other, one FLOP a parameter": f"{READ} + {ONE} / 2",
+    "arithmetic alone": ONE,
+    "arithmetic alone, one FLOP a parameter": f"{ONE} / 2",
+    "the shorter of the two": f"min({READ}, {ONE})",
+    "parameters of bits": f"{READ} / 8",
+    "bytes taken for bits": f"8 * {READ}",
+    "two bytes for one or one for two": f"{READ} * (3 - S) / S",
+    "the reading less the arithmetic": f"{READ} - {ONE}",
+    "upside down": "R / (P * S)",
+    "seconds": f"{READ} / 1000",
+}
+FEW_TOKENS = {
+    "weights read for each token": f"X * {READ}",
+    "one thing after the other": f"{READ} + X * {ONE}",
+    "one thing after the other, one FLOP a parameter": f"{READ} + X * {ONE} / 2",
+    "arithmetic alone": f"X * {ONE}",
+    "arithmetic alone, one FLOP a parameter": f"X * {ONE} / 2",
+    "shared among the tokens": f"{READ} / X",
+    "that of c": f"Y * {ONE}",
+    "seconds": f"{READ} / 1000",
+}
+MANY_TOKENS = {
+    "always free": READ,
+    "one FLOP a parameter": f"Y * {ONE} / 2",
+    "one thing after the other": f"{READ} + Y * {ONE}",
+    "one thing after the other, one FLOP a parameter": f"{READ} + Y * {ONE} / 2",
+    "weights read for each token": f"Y * {READ}",
+    "what the reading does not hide": f"Y * {ONE} - {READ}",
+    "seconds": f"Y * {ONE} / 1000",
+}
+FREE_TOKENS = {
+    "one FLOP a parameter": f"2 * {FREE}",
+    "multiplied by two": f"4 * {FREE}",
+    "two bytes a parameter": f"{FREE} // 2",
+    "bits": f"8 * {FREE}",
+    "none is free": 1,
+    "one beside the first": f"{FREE} - 1",
+    "the first that is not free": f"{FREE} + 1",
+}
+FREE_AT_TWO = {
+    "the machine is the same": FREE,
+    "the wrong way round": f"{FREE} // 2",
+    "one FLOP a parameter": f"4 * {FREE}",
+    "two FLOP a byte": f"{FREE} // 4",
+    "none is free": 1,
+    "one beside the first": f"2 * {FREE} - 1",
+}
+A_TOKEN_LEAVES = {
+    "a key alone": f"{BYTES} // 2",
+    "numbers counted, and keys alone": f"{BYTES} // 4",
+    "query heads": f"{BYTES} * Q // H",
+    "queries alone": f"{BYTES} * Q // H // 2",
+    "queries, keys and values": f"{BYTES} * (Q + H) // H",
+    "one layer": f"{BYTES} // L",
+    "one head": f"{BYTES} // H",
+    "bits": f"8 * {BYTES}",
+}
+ONE_TEXT = {
+    "a key alone": f"2 * {EQUAL}",
+    "query heads": f"{EQUAL} * H / Q",
+    "queries alone": f"round(2 * {EQUAL} * H / Q)",
+    "two bytes for each byte of weights": f"{EQUAL} / 2",
+    "one layer": f"L * {EQUAL}",
+    "that of c": EACH,
+}
+MANY_TEXTS = {
+    "one cache for all": EQUAL,
+    "weights read for each text": f"N * {EQUAL}",
+    "a key alone": f"2 * {EACH}",
+    "query heads": f"round({EACH} * H / Q, 1)",
+    "a text too many": f"{EQUAL} / (N + 1)",
+}
+
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
-    **{f"1a is {a}": ("q1-answer", three(a, 40, 100), {"q1a-check": 1}) for a in (42.5, 2.5, 1.25, 320, 5, 80, 0.04, 37.5, 0)},
-    **{f"1b is {b}": ("q1-answer", three(40, b, 100), {"q1b-check": 1}) for b in (400, 65, 52.5, 25, 12.5, 4, 0.04, 100)},
-    **{f"1c is {c}": ("q1-answer", three(40, 40, c), {"q1c-check": 1}) for c in (40, 50, 140, 90, 1600, 0.1, 60)},
-    **{f"2a is {a}": ("q2-answer", f"answer_2a, answer_2b = {a}, 32", {"q2a-check": 1}) for a in (32, 8, 64, 1, 15, 17, 40, 10)},
-    **{f"2b is {b}": ("q2-answer", f"answer_2a, answer_2b = 16, {b}", {"q2b-check": 1}) for b in (16, 8, 64, 4, 1, 31)},
-    **{f"3 is {letter}": ("q3-answer", f'answer_3 = "{letter}"', {"q3-check": 2}) for letter in "ABD"},
-    **{
-        f"4a is {a}": ("q4-answer", cache(a, 25_000, 1_250), {"q4a-check": 1})
-        for a in (25_600, 12_800, 153_600, 76_800, 204_800, 1_280, 10_240, 409_600, 1)
-    },
-    **{f"4b is {b}": ("q4-answer", cache(51_200, b, 1_250), {"q4b-check": 1}) for b in (50_000, 8_333.3, 16_667, 12_500, 1_000_000, 1_250)},
-    **{f"4c is {c}": ("q4-answer", cache(51_200, 25_000, c), {"q4c-check": 1}) for c in (25_000, 500_000, 2_500, 416.7, 1_000)},
+    **{f"1a: {why}": ("q1-answer", three(a, READ, f"Y * {ONE}"), {"q1a-check": 1}) for why, a in ONE_TOKEN.items()},
+    **{f"1b: {why}": ("q1-answer", three(READ, b, f"Y * {ONE}"), {"q1b-check": 1}) for why, b in FEW_TOKENS.items()},
+    **{f"1c: {why}": ("q1-answer", three(READ, READ, c), {"q1c-check": 1}) for why, c in MANY_TOKENS.items()},
+    **{f"2a: {why}": ("q2-answer", free(a, f"2 * {FREE}"), {"q2a-check": 1}) for why, a in FREE_TOKENS.items()},
+    **{f"2b: {why}": ("q2-answer", free(FREE, b), {"q2b-check": 1}) for why, b in FREE_AT_TWO.items()},
+    **{f"3 is {letter}": ("q3-answer", f'answer_3 = "{letter}"', {"q3-check": 2}) for letter in "BCD"},
+    **{f"4a: {why}": ("q4-answer", cache(a, EQUAL, EACH), {"q4a-check": 1}) for why, a in A_TOKEN_LEAVES.items()},
+    **{f"4b: {why}": ("q4-answer", cache(BYTES, b, EACH), {"q4b-check": 1}) for why, b in ONE_TEXT.items()},
+    **{f"4c: {why}": ("q4-answer", cache(BYTES, EQUAL, c), {"q4c-check": 1}) for why, c in MANY_TEXTS.items()},
     **{f"5 is {letter}": ("q5-answer", f'answer_5 = "{letter}"', {"q5-check": 2}) for letter in "ABC"},
     "memory and arithmetic one after the other": ("q6-answer", SUM, {"q6-check": 3}),
     "one FLOP a parameter": ("q6-answer", NO_TWO, {"q6-check": 2}),
@@ -208,6 +296,11 @@ WRONG = {
         {"q6-check": 2},
     ),
     "bits": ("q6-answer", seconds(f"return max(8 * {MOVING}, {COMPUTING})"), {"q6-check": 5}),
+    "weights and caches at the same time": (
+        "q6-answer",
+        seconds(f"return max(parameters * bytes_per_parameter / bandwidth, texts * cache_bytes / bandwidth, {COMPUTING})"),
+        {"q6-check": 2},
+    ),
     "milliseconds": ("q6-answer", seconds(f"return 1000 * max({MOVING}, {COMPUTING})"), {"q6-check": 5}),
     "the visible time alone": ("q6-answer", seconds("return 0.02"), {"q6-check": 5}),
     "the token of the text itself forgotten": ("q7-answer", loop(tokens="k + 1"), {"q7-check": 3}),
@@ -218,8 +311,25 @@ WRONG = {
     "measured against the reading alone": ("q7-answer", loop(limit=MEMORY_LIMIT), {"q7-check": 1}),
     "the caches forgotten": ("q7-answer", CACHES_FORGOTTEN, {"q7-check": 1}),
     "one cache in the longest draft": ("q7-answer", BY_RIDGE.replace("{cache}", "cache_bytes"), {"q7-check": 1}),
+    "less than the slack, not at most": ("q7-answer", loop().replace("<=", "<"), {"q7-check": 1}),
+    "slack in seconds": ("q7-answer", loop(limit=BASE.replace("(1 + slack) * ", "slack + ")), {"q7-check": 3}),
+    "slack in percent": ("q7-answer", loop(limit=BASE.replace("slack", "slack / 100")), {"q7-check": 3}),
     "never below one": ("q7-answer", loop(back="max(k, 1)"), {"q7-check": 1}),
     "the visible draft alone": ("q7-answer", longest("return 10"), {"q7-check": 3}),
+}
+
+# Where the chapter speaks of the misconception, or says what is true instead.
+NAMED = {
+    "q3-check": {
+        "B": "a pass cannot take less, and nothing forbids it to take more",
+        "C": "*Decoding is slow because of the arithmetic* is the first belief to drop.",
+        "D": "The whole pass usually gains less than its products do, because dispatch handles as many operations as before",
+    },
+    "q5-check": {
+        "A": "*Verifying is free at any batch size*: that belief is the one to drop here.",
+        "B": "every text brings its own tokens, and its own cache",
+        "C": "The same idle arithmetic can be spent on more texts or on guesses, but only once.",
+    },
 }
 
 # What feedback on a wrong answer must not say.
@@ -229,7 +339,7 @@ KEYS = {
     "q1c-check": r"\b100\b",
     "q2a-check": r"\b16\b|sixteen",
     "q2b-check": r"\b32\b",
-    "q3-check": r"\bC\b",
+    "q3-check": r"\bA\b",
     "q4a-check": r"51.?200",
     "q4b-check": r"25.?000",
     "q4c-check": r"1.?250",

@@ -1,7 +1,4 @@
-"""Answers to the knowledge check of chapter 2, with the marks they must get: one misconception a learner, and single answers beside.
-
-A submission is a dict from the id of an answer cell to what the learner left in it; a cell that is not named holds the key.
-"""
+"""Answers to the knowledge check of chapter 2, with the marks they must get; what the names mean is said in source.py."""
 
 from textwrap import dedent, indent
 
@@ -16,6 +13,17 @@ CHECKS = {
     "q6-check": 6,
     "q7-check": 4,
 }
+
+FEWEST = "-(-goal // (guesses + 1))"  # of question 3
+
+
+def places(a, b) -> str:
+    return f"answer_2a = {a}\nanswer_2b = {b}"
+
+
+def ends(a, b) -> str:
+    return f"answer_3a = {a}\nanswer_3b = {b}"
+
 
 LATE = """
 def verify_greedy(draft, target):
@@ -90,13 +98,13 @@ MALFORMED = {
 LEARNERS = {
     "perfect": ({}, {}),
     "late": (
-        {"q1-answer": 'answer_1 = ["clock"]', "q2-answer": "answer_2a = 11\nanswer_2b = 5", "q6-answer": LATE},
+        {"q1-answer": 'answer_1 = ["clock"]', "q2-answer": places("old + 1", "more + 1"), "q6-answer": LATE},
         {"q1-check": 2, "q2a-check": 1, "q6-check": 6},
     ),
     "no_bonus": (
         {
-            "q2-answer": "answer_2a = 10\nanswer_2b = 4",
-            "q3-answer": "answer_3a = 5\nanswer_3b = 18",
+            "q2-answer": places("old", "more"),
+            "q3-answer": ends("-(-goal // guesses)", "goal"),
             "q5-answer": 'answer_5 = "A"',
             "q6-answer": NO_BONUS,
             "q7-answer": NO_BONUS_PASSES,
@@ -150,6 +158,18 @@ def passes(text, drafts, n):
 """
 
 
+PASSES_CUT = """
+def passes(text, drafts, n):
+    written = []
+    for count in range(n + 1):
+        if len(written) == n:
+            return count
+        draft = drafts[len(written)][: n - len(written) - 1]
+        accepted, token = verify_greedy(draft, text[len(written):])
+        written += [*draft[:accepted], token]
+"""
+
+
 def greedy(body: str) -> str:
     return "def verify_greedy(draft, target):\n" + indent(dedent(body).strip(), "    ")
 
@@ -161,8 +181,10 @@ def counting(body: str) -> str:
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", 'answer_1 = "clock struck twelve".split()'),
-    ("q2-answer", "answer_2a, answer_2b = 10, 4 + 1"),
-    ("q3-answer", "import math\nanswer_3a = math.ceil(18 / 5)\nanswer_3b = 18"),
+    ("q2-answer", "answer_2a, answer_2b = old, len(range(old, old + more + 1))"),
+    ("q2-answer", "answer_2b = 1 + more\nanswer_2a = old + 1 - 1"),
+    ("q3-answer", "import math\nanswer_3a = math.ceil(goal / (guesses + 1))\nanswer_3b = goal"),
+    ("q3-answer", ends("(goal + guesses) // (1 + guesses)", "len(range(goal))")),
     ("q4-answer", "answer_4 = 'C'"),
     ("q5-answer", "answer_5 = chr(66)"),
     ("q6-answer", TAKEWHILE),
@@ -170,6 +192,7 @@ RIGHT = [
     ("q6-answer", LOUD),
     ("q7-answer", PASSES_ALONE),
     ("q7-answer", PASSES_RECURSIVE),
+    ("q7-answer", PASSES_CUT),
 ]
 
 NO_EMPTY = """
@@ -203,6 +226,63 @@ while n < len(draft) and draft[n] == target[n]:
 return n, target[min(n + 1, len(draft))]
 """)
 
+WHERE_IN_THE_LIST = greedy("""
+for guess, own in zip(draft, target):
+    if guess != own:
+        return target.index(own), own
+return len(draft), target[-1]
+""")
+SAME_OBJECT = greedy("""
+n = 0
+while n < len(draft) and draft[n] is target[n]:
+    n += 1
+return n, target[n]
+""")
+LAST_AGREEMENT = greedy("""
+n = max((i + 1 for i in range(len(draft)) if draft[i] == target[i]), default=0)
+return n, target[n]
+""")
+ALL_OR_NOTHING_PASSES = """
+done = count = 0
+while done < n:
+    draft = drafts[done]
+    done += len(draft) + 1 if draft == text[done : done + len(draft)] else 1
+    count += 1
+return count
+"""
+# Wrong numbers by their misconception, for the parts of questions 2 and 3.
+FIRST = {
+    "its own": "old + 1",
+    "the first of all": 1,
+    "the last of all": "old + more",
+    "one place early": "old - 1",
+    "counted from 0": 0,
+    "counted within the draft": "more",
+}
+NEEDED = {
+    "no bonus": "more",
+    "the first alone": 1,
+    "every one of them": "old + more",
+    "those of the text": "old",
+    "two that follow": "more + 2",
+}
+SMALLEST = {
+    "no bonus": "-(-goal // guesses)",
+    "the rest forgotten": "goal // (guesses + 1)",
+    "one pass checks everything": 1,
+    "as without a draft": "goal",
+    "one round too many": f"{FEWEST} + 1",
+    "the drafted tokens counted": "goal * guesses // (guesses + 1)",
+}
+LARGEST = {
+    "a pass for each drafted token": "goal * guesses",
+    "a pass for each token read": "goal * (guesses + 1)",
+    "a pass to repair each failure": "2 * goal",
+    "one left over": "goal + 1",
+    "the last one saved": "goal - 1",
+    "wrong guesses on top": "goal + guesses",
+}
+
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
     "the draft has the last word": ("q1-answer", 'answer_1 = ["clock", "struck", "ten"]', {"q1-check": 2}),
@@ -212,10 +292,12 @@ WRONG = {
     "all matches, no correction": ("q1-answer", 'answer_1 = ["clock", "struck", "and"]', {"q1-check": 2}),
     "the correction alone": ("q1-answer", 'answer_1 = ["twelve"]', {"q1-check": 2}),
     "nothing": ("q1-answer", "answer_1 = []", {"q1-check": 2}),
-    **{f"2a is {a}": ("q2-answer", f"answer_2a, answer_2b = {a}, 5", {"q2a-check": 1}) for a in (11, 1, 14, 9, 0)},
-    **{f"2b is {b}": ("q2-answer", f"answer_2a, answer_2b = 10, {b}", {"q2b-check": 1}) for b in (4, 1, 14, 10, 15)},
-    **{f"3a is {a}": ("q3-answer", f"answer_3a, answer_3b = {a}, 18", {"q3a-check": 1}) for a in (5, 3, 1, 18, 2)},
-    **{f"3b is {b}": ("q3-answer", f"answer_3a, answer_3b = 4, {b}", {"q3b-check": 1}) for b in (72, 90, 36, 19, 17)},
+    **{f"2a: {why}": ("q2-answer", places(a, "more + 1"), {"q2a-check": 1}) for why, a in FIRST.items()},
+    **{f"2b: {why}": ("q2-answer", places("old", b), {"q2b-check": 1}) for why, b in NEEDED.items()},
+    **{f"3a: {why}": ("q3-answer", ends(a, "goal"), {"q3a-check": 1}) for why, a in SMALLEST.items()},
+    **{f"3b: {why}": ("q3-answer", ends(FEWEST, b), {"q3b-check": 1}) for why, b in LARGEST.items()},
+    "3: the two ends the wrong way round": ("q3-answer", ends("goal", FEWEST), {"q3a-check": 1, "q3b-check": 1}),
+    "3: the bonus left out at both ends": ("q3-answer", ends("-(-goal // guesses)", "goal + 1"), {"q3a-check": 1, "q3b-check": 1}),
     **{f"4 is {letter}": ("q4-answer", f'answer_4 = "{letter}"', {"q4-check": 2}) for letter in "ABD"},
     **{f"5 is {letter}": ("q5-answer", f'answer_5 = "{letter}"', {"q5-check": 2}) for letter in "ACD"},
     "one position late": ("q6-answer", LATE, {"q6-check": 6}),
@@ -230,6 +312,9 @@ WRONG = {
     "no empty draft": ("q6-answer", greedy(NO_EMPTY), {"q6-check": 2}),
     "every match counted": ("q6-answer", COUNTS_ALL, {"q6-check": 3}),
     "a match at any position": ("q6-answer", greedy("n = sum(x in target for x in draft)\nreturn n, target[n]"), {"q6-check": 3}),
+    "where the correction stands first": ("q6-answer", WHERE_IN_THE_LIST, {"q6-check": 3}),
+    "the same object, not the same token": ("q6-answer", SAME_OBJECT, {"q6-check": 3}),
+    "up to the last agreement": ("q6-answer", LAST_AGREEMENT, {"q6-check": 3}),
     "the input is eaten up": ("q6-answer", greedy(EATS_ITS_INPUT), {"q6-check": 1}),
     "a pass for each token": ("q7-answer", counting("return n"), {"q7-check": 4}),
     "every draft taken for right": ("q7-answer", counting("return -(-n // (len(drafts[0]) + 1))"), {"q7-check": 4}),
@@ -239,8 +324,24 @@ WRONG = {
     "tokens for passes": ("q7-answer", PASSES_ALONE.replace("return count", "return position"), {"q7-check": 4}),
     "a pass for each drafted token": ("q7-answer", A_PASS_A_TOKEN, {"q7-check": 4}),
     "the correction not counted": ("q7-answer", counting(NO_CORRECTION_PASSES), {"q7-check": 4}),
+    "all or nothing in passes": ("q7-answer", counting(ALL_OR_NOTHING_PASSES), {"q7-check": 4}),
+    "the draft of the next position": ("q7-answer", PASSES_ALONE.replace("drafts[position]", "drafts[position + 1]"), {"q7-check": 4}),
     "the bonus not counted": ("q7-answer", NO_BONUS_PASSES, {"q7-check": 1}),
     "every match counted in passes": ("q7-answer", COUNTS_ALL_PASSES, {"q7-check": 2}),
+}
+
+# Where the chapter speaks of the misconception, or says what is true instead.
+NAMED = {
+    "q4-check": {
+        "A": "that *a bad draft corrupts the output*",
+        "B": "that *guessing makes the output approximate*",
+        "D": "the target was looking at exactly the text that it would have written itself",
+    },
+    "q5-check": {
+        "A": "when all k stand it emits k + 1, never just k",
+        "C": "So the round emits *the cat sat*: three tokens, for one pass.",
+        "D": "Keeping matches behind a rejection even saves passes: it is fast because it is wrong.",
+    },
 }
 
 # What feedback on a wrong answer must not say.

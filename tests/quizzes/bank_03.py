@@ -1,5 +1,6 @@
 """Answers to the knowledge check of chapter 3, with the marks they must get. What the names mean is said in source.py."""
 
+import json
 from textwrap import dedent, indent
 
 CHECKS = {
@@ -29,6 +30,14 @@ def verdict(body: str) -> str:
     return of("verify_sampling(p, q, draft, uniform, draw)", body)
 
 
+BODY = """
+for i, token in enumerate(draft):
+    if not uniform() < p[i][token] / q[i][token]:
+        return i, draw(residual(p[i], q[i]))
+return len(draft), draw(p[len(draft)])
+"""
+
+
 def rounds(test: str = "uniform() < p[i][token] / q[i][token]", after: str = "residual(p[i], q[i])", last: str = "p[len(draft)]") -> str:
     return verdict(f"""
         for i, token in enumerate(draft):
@@ -38,15 +47,26 @@ def rounds(test: str = "uniform() < p[i][token] / q[i][token]", after: str = "re
     """)
 
 
-def one(a, b) -> str:
+STANDS_1 = "sum(map(min, p1, q1))"
+STAND_3 = "[min(x, y) for x, y in zip(p3, q3)]"
+OVER_3 = "(1 - sum(map(min, p3, q3)))"
+ABOVE_2 = "[max(x - y, 0) for x, y in zip(p2, q2)]"
+
+
+def scaled(weights: str) -> str:
+    """A list of weights, made to sum to 1."""
+    return f"[each / sum({weights}) for each in {weights}]"
+
+
+def one(a: str = STANDS_1, b: str = "p1[0] / q1[0]") -> str:
     return f"answer_1a = {a}\nanswer_1b = {b}"
 
 
-def three(a, b) -> str:
+def three(a: str = scaled(STAND_3), b: str = f"{STAND_3}[0] + {OVER_3} * p3[0]") -> str:
     return f"answer_3a = {a}\nanswer_3b = {b}"
 
 
-def four(a, b) -> str:
+def four(a: str = "p4[1]", b: str = scaled("[p4[0], 0, *p4[2:]]")) -> str:
     return f"answer_4a = {a}\nanswer_4b = {b}"
 
 
@@ -88,8 +108,8 @@ LEARNERS = {
     # A draft stands if the target would have drawn the same token; a failed one is redrawn from the target.
     "draws_and_compares": (
         {
-            "q1-answer": one(0.22, 0.1),
-            "q2-answer": "answer_2 = [0.1, 0.5, 0.2, 0.2]",
+            "q1-answer": one("sum(x * y for x, y in zip(p1, q1))", "p1[0]"),
+            "q2-answer": "answer_2 = p2",
             "q6-answer": laws("return sum(a * b for a, b in zip(p, q))", "return p"),
             "q7-answer": AGREEMENT,
         },
@@ -98,9 +118,9 @@ LEARNERS = {
     # What is left over need not add up to 1.
     "not_normalised": (
         {
-            "q2-answer": "answer_2 = [0, 0.3, 0.1, 0]",
-            "q3-answer": three([0.4, 0.2], 0.56),
-            "q4-answer": four(0.5, [0.1, 0, 0.2, 0.2]),
+            "q2-answer": f"answer_2 = {ABOVE_2}",
+            "q3-answer": three(STAND_3),
+            "q4-answer": four(b="[p4[0], 0, *p4[2:]]"),
             "q6-answer": laws(OVERLAP, NOT_NORMALISED),
             "q7-answer": rounds(after=INLINE_NOT_NORMALISED),
         },
@@ -108,15 +128,19 @@ LEARNERS = {
     ),
     # A token stands where the target finds it at least as likely as the draft does.
     "no_dice": (
-        {"q1-answer": one(0.3, 0), "q4-answer": four(0, [0.2, 0, 0.4, 0.4]), "q7-answer": rounds(test="p[i][token] >= q[i][token]")},
+        {
+            "q1-answer": one("sum(y for x, y in zip(p1, q1) if x >= y)", "0"),
+            "q4-answer": four("0"),
+            "q7-answer": rounds(test="p[i][token] >= q[i][token]"),
+        },
         {"q1a-check": 1, "q1b-check": 1, "q4a-check": 1, "q7-check": 4},
     ),
     # Whoever tests before writing writes what the target wants, whatever comes after a rejection.
     "redraws": (
         {
-            "q2-answer": "answer_2 = [0.1, 0.5, 0.2, 0.2]",
-            "q3-answer": three([0.4, 0.6], 0.4),
-            "q4-answer": four(0.5, [0.1, 0.5, 0.2, 0.2]),
+            "q2-answer": "answer_2 = p2",
+            "q3-answer": three("p3", "p3[0]"),
+            "q4-answer": four(b="p4"),
             "q6-answer": laws(OVERLAP, "return p"),
             "q7-answer": rounds(after="p[i]"),
         },
@@ -124,7 +148,7 @@ LEARNERS = {
     ),
     # A bad draft, or one whose sampling differs from the target's, spoils the text; a greedy draft has its softmax for a law.
     "fears_the_draft": (
-        {"q4-answer": four(1, [0.2, 0, 0.4, 0.4]), "q5-answer": 'answer_5 = ["A", "C", "F"]'},
+        {"q4-answer": four("1"), "q5-answer": 'answer_5 = ["A", "C", "F"]'},
         {"q4a-check": 1, "q5-check": 2},
     ),
 }
@@ -167,12 +191,14 @@ return len(draft), draw(p[len(draft)])
 
 # Right answers, written differently from the key.
 RIGHT = [
-    ("q1-answer", one("1 - (0.3 + 0.1)", "0.1 / 0.4")),
-    ("q1-answer", one("0.1 + 0.2 + 0.1 + 0.2", "1 / 4")),
-    ("q2-answer", "answer_2 = [0 / 4, 3 / 4, 1 / 4, 0.0]"),
-    ("q3-answer", three([0.667, 0.333], "0.4 + 0.4 * 0.4")),
-    ("q3-answer", three([0.67, 0.33], 0.56)),
-    ("q4-answer", four("1 / 2", "[x / 0.5 for x in [0.1, 0, 0.2, 0.2]]")),
+    ("q1-answer", one("1 - sum(max(x - y, 0) for x, y in zip(p1, q1))", "round(p1[0] / q1[0], 2)")),
+    ("q1-answer", one("round(1 - sum(abs(x - y) for x, y in zip(p1, q1)) / 2, 2)", "1 - (q1[0] - p1[0]) / q1[0]")),
+    ("q2-answer", f"answer_2 = {scaled(ABOVE_2)}"),
+    ("q2-answer", f"answer_2 = [round(x, 2) for x in {scaled(ABOVE_2)}]"),
+    ("q3-answer", three(f"[round(x, 2) for x in {scaled(STAND_3)}]", f"round(min(p3[0], q3[0]) + {OVER_3} * p3[0], 2)")),
+    ("q3-answer", three(f"[x / (1 - {OVER_3}) for x in {STAND_3}]", f"1 - min(p3[1], q3[1]) - {OVER_3} * p3[1]")),
+    ("q4-answer", four()),
+    ("q4-answer", four("1 - p4[0] - p4[2] - p4[3]", "[round((i != 1) * x / (1 - p4[1]), 2) for i, x in enumerate(p4)]")),
     ("q5-answer", 'answer_5 = list("DB")'),
     ("q6-answer", laws("return 1 - sum(abs(a - b) for a, b in zip(p, q)) / 2", LEFT_OVER)),
     (
@@ -210,6 +236,21 @@ for i, token in enumerate(draft):
         return i, correction
 return len(draft), draw(p[len(draft)])
 """
+ALWAYS_BONUS = """
+n = 0
+while n < len(draft) and uniform() < p[n][draft[n]] / q[n][draft[n]]:
+    n += 1
+return n, draw(p[n])
+"""
+USED_UP = """
+i = 0
+while draft:
+    token = draft.pop(0)
+    if not uniform() < p[i][token] / q[i][token]:
+        return i, draw(residual(p[i], q[i]))
+    i += 1
+return i, draw(p[i])
+"""
 CHANGES_ITS_INPUT = """
 for i in range(len(p)):
     p[i] = max(p[i] - q[i], 0.0)
@@ -227,33 +268,99 @@ def only_residual(body: str) -> str:
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
-    **{f"1a is {a}": ("q1-answer", one(a, 0.25), {"q1a-check": 1}) for a in (0.22, 0.4, 0.8, 0.73, 0.3, 1, 0)},
-    **{f"1b is {b}": ("q1-answer", one(0.6, b), {"q1b-check": 1}) for b in (0.1, 0, 1, 0.4, 0.04, 0.75, 0.6, 0.3)},
     **{
-        f"2 is {law}": ("q2-answer", f"answer_2 = {law}", {"q2-check": 2})
-        for law in (
-            [0, 0.3, 0.1, 0],
-            [0.1, 0.5, 0.2, 0.2],
-            [-0.3, 0.3, 0.1, -0.1],
-            [0, 0.56, 0.22, 0.22],
-            [0.75, 0, 0, 0.25],
-            [0, 1, 0, 0],
-            [0, 0.71, 0.29, 0],
-            [0.25, 0.25, 0.25, 0.25],
-        )
+        f"1a: {what}": ("q1-answer", one(a=a), {"q1a-check": 1})
+        for what, a in {
+            "both draw the same": "sum(x * y for x, y in zip(p1, q1))",
+            "what falls": f"1 - {STANDS_1}",
+            "the whole difference": "sum(abs(x - y) for x, y in zip(p1, q1))",
+            "one minus the whole difference": "1 - sum(abs(x - y) for x, y in zip(p1, q1))",
+            "the mean of the tests": "sum(min(1, x / y) for x, y in zip(p1, q1)) / 4",
+            "only what p likes better": "sum(y for x, y in zip(p1, q1) if x >= y)",
+            "one minus the greatest difference": "1 - max(abs(x - y) for x, y in zip(p1, q1))",
+            "everything": "1",
+            "nothing, as the laws differ": "0",
+        }.items()
     },
     **{
-        f"3a is {law}": ("q3-answer", three(law, 0.56), {"q3a-check": 2})
-        for law in ([0.4, 0.6], [0.8, 0.2], [0.4, 0.2], [0.56, 0.44], [0.5, 0.5], [0.33, 0.67])
+        f"1b: {what}": ("q1-answer", one(b=b), {"q1b-check": 1})
+        for what, b in {
+            "the target's probability": "p1[0]",
+            "never": "0",
+            "always": "1",
+            "the draft's probability": "q1[0]",
+            "both draw it": "p1[0] * q1[0]",
+            "what falls": "1 - p1[0] / q1[0]",
+            "as any token": STANDS_1,
+            "the difference": "q1[0] - p1[0]",
+        }.items()
     },
-    **{f"3b is {b}": ("q3-answer", three([2 / 3, 1 / 3], b), {"q3b-check": 1}) for b in (0.4, 0.16, 0.8, 0.64, 0.67, 0.44)},
-    **{f"4a is {a}": ("q4-answer", four(a, [0.2, 0, 0.4, 0.4]), {"q4a-check": 1}) for a in (1, 0, 0.2, 0.25, 0.6, 0.4)},
     **{
-        f"4b is {law}": ("q4-answer", four(0.5, law), {"q4b-check": 1})
-        for law in ([0.1, 0, 0.2, 0.2], [0.1, 0.5, 0.2, 0.2], [0, 0.75, 0.25, 0], [0, 0, 1, 0], [0, 0, 0.5, 0.5], [0.33, 0, 0.33, 0.33])
+        f"2: {what}": ("q2-answer", f"answer_2 = {law}", {"q2-check": 2})
+        for what, law in {
+            "not scaled": ABOVE_2,
+            "p again": "p2",
+            "q again": "q2",
+            "below zero": "[x - y for x, y in zip(p2, q2)]",
+            "p without the token drafted most too often": scaled(
+                "[x * (y - x < max(y - x for x, y in zip(p2, q2))) for x, y in zip(p2, q2)]"
+            ),
+            "q above p": scaled("[max(y - x, 0) for x, y in zip(p2, q2)]"),
+            "the shortest takes all": "[float(x - y == max(x - y for x, y in zip(p2, q2))) for x, y in zip(p2, q2)]",
+            "the whole of p where it is above": scaled("[x * (x > y) for x, y in zip(p2, q2)]"),
+            "all differences": scaled("[abs(x - y) for x, y in zip(p2, q2)]"),
+            "evenly": "[0.25] * 4",
+            "evenly among the short": "[0.5 * (x > y) for x, y in zip(p2, q2)]",
+        }.items()
     },
     **{
-        f"5 is {letters or 'nothing'}": ("q5-answer", f"answer_5 = list({letters!r})", {"q5-check": lost})
+        f"3a: {what}": ("q3-answer", three(a=law), {"q3a-check": 2})
+        for what, law in {
+            "p after all": "p3",
+            "q as drafted": "q3",
+            "the first try alone": STAND_3,
+            "redrawn from p": f"[x + {OVER_3} * y for x, y in zip({STAND_3}, p3)]",
+            "what is rejected": scaled("[max(x - y, 0) for x, y in zip(q3, p3)]"),
+            "the tokens mixed up": f"{scaled(STAND_3)}[::-1]",
+            "the tests' chances": scaled("[min(1, x / y) for x, y in zip(p3, q3)]"),
+        }.items()
+    },
+    **{
+        f"3b: {what}": ("q3-answer", three(b=b), {"q3b-check": 1})
+        for what, b in {
+            "p after all": "p3[0]",
+            "over a rejection only": f"{OVER_3} * p3[0]",
+            "as drafted": "q3[0]",
+            "acceptance taken for rejection": f"min(p3[0], q3[0]) + (1 - {OVER_3}) * p3[0]",
+            "asked again": f"{scaled(STAND_3)}[0]",
+            "the other token": f"min(p3[1], q3[1]) + {OVER_3} * p3[1]",
+        }.items()
+    },
+    **{
+        f"4a: {what}": ("q4-answer", four(a=a), {"q4a-check": 1})
+        for what, a in {
+            "always": "1",
+            "never": "0",
+            "one of four": "0.25",
+            "what falls": "1 - p4[1]",
+            "the target draws twice": "sum(x * x for x in p4)",
+            "rock twice": "p4[1] ** 2",
+        }.items()
+    },
+    **{
+        f"4b: {what}": ("q4-answer", four(b=law), {"q4b-check": 1})
+        for what, law in {
+            "not scaled": "[p4[0], 0, *p4[2:]]",
+            "p again": "p4",
+            "rock after all": "[0, 1, 0, 0]",
+            "evenly among the others": "[1 / 3, 0, 1 / 3, 1 / 3]",
+            "the likeliest of the others": "[float(x == max(p4[0], *p4[2:])) * (i != 1) for i, x in enumerate(p4)]",
+            "divided by rock": "[p4[0] / p4[1], 0, p4[2] / p4[1], p4[3] / p4[1]]",
+            "below zero": "[p4[0], p4[1] - 1, *p4[2:]]",
+        }.items()
+    },
+    **{
+        f"5 is {letters or 'nothing'}": ("q5-answer", f"answer_5 = {json.dumps([*letters])}", {"q5-check": lost})
         for letters, lost in {
             "": 2,
             "B": 1,
@@ -284,6 +391,13 @@ WRONG = {
     "the whole difference": ("q6-answer", only_acceptance("return 1 - sum(abs(a - b) for a, b in zip(p, q))"), {"q6a-check": 1}),
     "the tokens that p likes better": ("q6-answer", only_acceptance("return sum(b for a, b in zip(p, q) if a >= b)"), {"q6a-check": 1}),
     "always": ("q6-answer", only_acceptance("return 1"), {"q6a-check": 1}),
+    "the greatest difference": ("q6-answer", only_acceptance("return 1 - max(abs(a - b) for a, b in zip(p, q))"), {"q6a-check": 1}),
+    "divides by a zero of q": (
+        "q6-answer",
+        only_acceptance("return sum(b * min(1, a / b) if a else 0 for a, b in zip(p, q))"),
+        {"q6a-check": 1},
+    ),
+    "laws used up": ("q6-answer", only_acceptance("return sum(min(p.pop(), q.pop()) for _ in range(len(p)))"), {"q6a-check": 1}),
     "left over, and not a law": ("q6-answer", only_residual(NOT_NORMALISED), {"q6b-check": 2}),
     "the target's law again": ("q6-answer", only_residual("return p"), {"q6b-check": 2}),
     "p without the tokens of q": (
@@ -303,6 +417,11 @@ WRONG = {
         "q6-answer",
         only_residual(LEFT_OVER.replace("else p", "else [1 / len(p)] * len(p)")),
         {"q6b-check": 1},
+    ),
+    "all to the shortest": (
+        "q6-answer",
+        only_residual("d = [a - b for a, b in zip(p, q)]\nreturn [float(x == max(d)) for x in d] if p != q else p"),
+        {"q6b-check": 2},
     ),
     "the input overwritten": ("q6-answer", only_residual(CHANGES_ITS_INPUT), {"q6b-check": 2}),
     "the target's law after a rejection": ("q7-answer", rounds(after="p[i]"), {"q7-check": 2}),
@@ -333,6 +452,11 @@ WRONG = {
     "likely enough": ("q7-answer", rounds(test="p[i][token] > 0.15"), {"q7-check": 4}),
     "all taken for right": ("q7-answer", verdict("return len(draft), draw(p[-1])"), {"q7-check": 4}),
     "every accepted token counted": ("q7-answer", verdict(COUNTS_ALL), {"q7-check": 2}),
+    "the rejected token counted": ("q7-answer", rounds().replace("return i,", "return i + 1,"), {"q7-check": 4}),
+    "the bonus in any case": ("q7-answer", verdict(ALWAYS_BONUS), {"q7-check": 2}),
+    "the first row of q for all": ("q7-answer", rounds(test="uniform() < p[i][token] / q[0][token]"), {"q7-check": 3}),
+    "its input overwritten": ("q7-answer", verdict("q.append([0.0] * len(p[0]))\n" + BODY), {"q7-check": 1}),
+    "the draft used up": ("q7-answer", verdict(USED_UP), {"q7-check": 1}),
     "drawn and compared": ("q7-answer", AGREEMENT, {"q7-check": 6}),
     "a token drawn and thrown away": ("q7-answer", verdict(DRAWS_TWICE), {"q7-check": 3}),
     "drawn twice": (
@@ -344,6 +468,16 @@ WRONG = {
     "the visible case alone": ("q7-answer", verdict("return 1, 0"), {"q7-check": 6}),
 }
 
+# Where the chapter names, or refutes, what a wrong letter stands for.
+NAMED = {
+    "q5-check": {
+        "A": "The *draft* may have any law it likes, as long as it states the one it was drawn from.",
+        "C": "A bad draft costs acceptance, and never the law.",
+        "E": "All steps are Earth's rolls, so the law is p, whatever the draft.",
+        "F": "a token that is left in only one of the two laws can never stand.",
+    }
+}
+
 # What feedback on a wrong answer must not say.
 KEYS = {
     "q1a-check": r"\.6\b|\.60",
@@ -351,8 +485,8 @@ KEYS = {
     "q2-check": r"\.75|\.25|3/4",
     "q3a-check": r"\.66|\.67|2 ?/ ?3|third",
     "q3b-check": r"\.56",
-    "q4a-check": r"\.5\b|half",
-    "q4b-check": r"\.2\b|\.4\b",
+    "q4a-check": r"\.6\b|\.60",
+    "q4b-check": r"\.25|\.50?\b|quarter",
     "q5-check": r"\b[BD]\b",
 }
 

@@ -22,19 +22,26 @@ def rollback(body: str) -> str:
     return "def rollback(cache, context):\n" + indent(dedent(body).strip(), "    ")
 
 
-def forget(target: int = 4, draft: int = 3) -> str:
+def forget(target: str = "k1 - a1", draft: str = "k1 - 1 - a1") -> str:
     return f"answer_1a, answer_1b = {target}, {draft}"
 
 
-def whole(held: int = 46, fed: int = 2) -> str:
+def whole(held: str = "n2 - 1 + k2", fed: str = "k2 + 1") -> str:
     return f"answer_2a, answer_2b = {held}, {fed}"
 
 
-def weight(token: str = "24_576", thrown: str = "49_152") -> str:
+TOKEN = "2 * layers * kv_heads * head_dim * number_bytes"
+HALF_A_TOKEN = "layers * kv_heads * head_dim * number_bytes"
+
+
+def weight(token: str = TOKEN, thrown: str = f"(k4 - a4) * {TOKEN}") -> str:
     return f"answer_4a, answer_4b = {token}, {thrown}"
 
 
-def time(speedup: str = "1.6", even: str = "75 / 40") -> str:
+ROUND = "(draft_ms + pass_ms + rest_ms)"
+
+
+def time(speedup: str = f"emits * plain_ms / {ROUND}", even: str = f"{ROUND} / plain_ms") -> str:
     return f"answer_5a, answer_5b = {speedup}, {even}"
 
 
@@ -128,11 +135,15 @@ MALFORMED = {
 LEARNERS = {
     "perfect": ({}, {}),
     "two_caches_alike": (
-        {"q1-answer": forget(4, 4), "q2-answer": whole(47, 1), "q6-answer": PRETENDS, "q7-answer": NOT_REFILLED},
+        {"q1-answer": forget(draft="k1 - a1"), "q2-answer": whole("n2 + k2", "k2"), "q6-answer": PRETENDS, "q7-answer": NOT_REFILLED},
         {"q1b-check": 1, "q2a-check": 1, "q2b-check": 1, "q6-check": 2, "q7b-check": 2},
     ),
     "the_correction_is_in_the_cache": (
-        {"q1-answer": forget(3, 2), "q2-answer": whole(48, 0), "q6-answer": ONE_TOO_MANY_STAYS},
+        {
+            "q1-answer": forget("k1 - a1 - 1", "k1 - a1 - 2"),
+            "q2-answer": whole("n2 + k2 + 1", "k2 - 1"),
+            "q6-answer": ONE_TOO_MANY_STAYS,
+        },
         {"q1a-check": 1, "q1b-check": 1, "q2a-check": 1, "q2b-check": 1, "q6-check": 4},
     ),
     "verification_finds_it": (
@@ -141,14 +152,17 @@ LEARNERS = {
     ),
     "a_bad_draft_spoils_the_text": ({"q3-answer": 'answer_3 = "D"'}, {"q3-check": 2}),
     "verifying_is_all": (
-        {"q5-answer": time("3 * 40 / 46", "46 / 40")},
+        {"q5-answer": time("emits * plain_ms / pass_ms", "pass_ms / plain_ms")},
         {"q5a-check": 1, "q5b-check": 1},
     ),
     "no_bonus": (
-        {"q5-answer": time("2 * 40 / 75", "0.875"), "q7-answer": NO_BONUS},
+        {"q5-answer": time(f"(emits - 1) * plain_ms / {ROUND}", f"{ROUND} / plain_ms - 1"), "q7-answer": NO_BONUS},
         {"q5a-check": 1, "q5b-check": 1, "q7b-check": 2},
     ),
-    "every_head_remembers": ({"q4-answer": weight("2 * 24 * 12 * 64 * 2", "2 * 73728")}, {"q4a-check": 1}),
+    "every_head_remembers": (
+        {"q4-answer": weight(TOKEN.replace("kv", "q"), f"(k4 - a4) * {TOKEN.replace('kv', 'q')}")},
+        {"q4a-check": 1},
+    ),
 }
 
 POPS = rollback("""
@@ -185,12 +199,13 @@ OWN_ROLLBACK = changed(
 
 # Right answers, written differently from the key.
 RIGHT = [
-    ("q1-answer", "answer_1a = 47 - 43\nanswer_1b = answer_1a - 1"),
-    ("q2-answer", "answer_2b = 2\nanswer_2a = 41 + 7 - answer_2b"),
+    ("q1-answer", "answer_1a = (n1 + k1) - (n1 + a1)\nanswer_1b = answer_1a - 1"),
+    ("q2-answer", "answer_2b = len(range(k2)) + 1\nanswer_2a = (n2 + k2 + 1) - 2"),
     ("q3-answer", "answer_3 = 'C'"),
     ("q4-answer", weight()),
+    ("q4-answer", f"answer_4a = {HALF_A_TOKEN} + {HALF_A_TOKEN}\nanswer_4b = answer_4a * (k4 - a4)"),
     ("q5-answer", time()),
-    ("q5-answer", time("120 / 75", "1.88")),
+    ("q5-answer", time(f"round(emits * plain_ms / {ROUND}, 2)", f"round({ROUND} / plain_ms, 2)")),
     ("q6-answer", POPS),
     ("q6-answer", BY_COMPARING),
     ("q7-answer", LOOP),
@@ -226,27 +241,66 @@ return context
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
-    **{f"1a is {a}": ("q1-answer", forget(a), {"q1a-check": 1}) for a in (3, 5, 2, 6, 7, 0, 43)},
-    **{f"1b is {b}": ("q1-answer", forget(4, b), {"q1b-check": 1}) for b in (4, 2, 5, 6, 0, 43)},
-    **{f"2a is {a}": ("q2-answer", whole(a), {"q2a-check": 1}) for a in (47, 48, 45, 40, 41, 6)},
-    **{f"2b is {b}": ("q2-answer", whole(46, b), {"q2b-check": 1}) for b in (1, 0, 7, 6, 48, 3)},
+    "1a as the draft model": ("q1-answer", forget("k1 - a1 - 1"), {"q1a-check": 1}),
+    "1a and one accepted token": ("q1-answer", forget("k1 - a1 + 1"), {"q1a-check": 1}),
+    "1a are those that stay": ("q1-answer", forget("a1"), {"q1a-check": 1}),
+    "1a are all guesses": ("q1-answer", forget("k1"), {"q1a-check": 1}),
+    "1a is all that was fed": ("q1-answer", forget("k1 + 1"), {"q1a-check": 1}),
+    "1a is nothing": ("q1-answer", forget("0"), {"q1a-check": 1}),
+    "1a is what the cache then holds": ("q1-answer", forget("n1 + a1"), {"q1a-check": 1}),
+    "1b as the target": ("q1-answer", forget(draft="k1 - a1"), {"q1b-check": 1}),
+    "1b are those that stay": ("q1-answer", forget(draft="a1"), {"q1b-check": 1}),
+    "1b are all guesses": ("q1-answer", forget(draft="k1"), {"q1b-check": 1}),
+    "1b are all guesses that were fed": ("q1-answer", forget(draft="k1 - 1"), {"q1b-check": 1}),
+    "1b is nothing": ("q1-answer", forget(draft="0"), {"q1b-check": 1}),
+    "1b is what the cache then holds": ("q1-answer", forget(draft="n1 + a1"), {"q1b-check": 1}),
+    "2a as the target": ("q2-answer", whole("n2 + k2"), {"q2a-check": 1}),
+    "2a is the whole text": ("q2-answer", whole("n2 + k2 + 1"), {"q2a-check": 1}),
+    "2a without the context's last token": ("q2-answer", whole("n2 + k2 - 2"), {"q2a-check": 1}),
+    "2a is what was there before": ("q2-answer", whole("n2 - 1"), {"q2a-check": 1}),
+    "2a is the context": ("q2-answer", whole("n2"), {"q2a-check": 1}),
+    "2a is what this round added": ("q2-answer", whole("k2"), {"q2a-check": 1}),
+    "2b as after a rejection": ("q2-answer", whole(fed="k2"), {"q2b-check": 1}),
+    "2b before the first guess": ("q2-answer", whole(fed="2"), {"q2b-check": 1}),
+    "2b and the last guess": ("q2-answer", whole(fed="k2 + 2"), {"q2b-check": 1}),
+    "2b without the text": ("q2-answer", whole(fed="k2 - 1"), {"q2b-check": 1}),
+    "2b and all accepted ones again": ("q2-answer", whole(fed="2 * k2"), {"q2b-check": 1}),
+    "2b without a cache": ("q2-answer", whole(fed="n2 + 2 * k2"), {"q2b-check": 1}),
     **{f"3 is {letter}": ("q3-answer", f'answer_3 = "{letter}"', {"q3-check": 2}) for letter in "ABD"},
-    **{
-        f"4a is {a}": ("q4-answer", weight(a), {"q4a-check": 1})
-        for a in ("12288", "73728", "36864", "98304", "1024", "6144", "196608", "256")
-    },
-    **{f"4b is {b} tokens": ("q4-answer", weight(thrown=f"{b} * 24576"), {"q4b-check": 1}) for b in (1, 3, 5, 6, 7)},
-    "4b in tokens": ("q4-answer", weight(thrown="2"), {"q4b-check": 1}),
-    "4b follows a wrong 4a": ("q4-answer", weight("12288", "2 * 12288"), {"q4a-check": 1}),
+    "4a keys alone": ("q4-answer", weight(HALF_A_TOKEN), {"q4a-check": 1}),
+    "4a for each query head": ("q4-answer", weight(TOKEN.replace("kv", "q")), {"q4a-check": 1}),
+    "4a keys of each query head": ("q4-answer", weight(HALF_A_TOKEN.replace("kv", "q")), {"q4a-check": 1}),
+    "4a for all heads": ("q4-answer", weight(TOKEN.replace("kv_heads", "(q_heads + kv_heads)")), {"q4a-check": 1}),
+    "4a for one layer": ("q4-answer", weight(TOKEN.replace("layers *", "")), {"q4a-check": 1}),
+    "4a numbers of the keys": ("q4-answer", weight("layers * kv_heads * head_dim"), {"q4a-check": 1}),
+    "4a numbers": ("q4-answer", weight("2 * layers * kv_heads * head_dim"), {"q4a-check": 1}),
+    "4a bits": ("q4-answer", weight(f"8 * {TOKEN}"), {"q4a-check": 1}),
+    "4a numbers of a vector": ("q4-answer", weight("kv_heads * head_dim"), {"q4a-check": 1}),
     "4a is nothing": ("q4-answer", weight("0"), {"q4a-check": 1}),
-    **{
-        f"5a is {a}": ("q5-answer", time(a), {"q5a-check": 1})
-        for a in ("3", "120 / 46", "120 / 68", "120 / 53", "80 / 75", "160 / 75", "75 / 120", "1")
-    },
-    **{
-        f"5b is {b}": ("q5-answer", time(even=b), {"q5b-check": 1})
-        for b in ("1", "2", "46 / 40", "68 / 40", "53 / 40", "40 / 75", "0.875", "3")
-    },
+    "4b as the draft model": ("q4-answer", weight(thrown=f"(k4 - 1 - a4) * {TOKEN}"), {"q4b-check": 1}),
+    "4b are those that stay": ("q4-answer", weight(thrown=f"a4 * {TOKEN}"), {"q4b-check": 1}),
+    "4b are all guesses": ("q4-answer", weight(thrown=f"k4 * {TOKEN}"), {"q4b-check": 1}),
+    "4b is all that was fed": ("q4-answer", weight(thrown=f"(k4 + 1) * {TOKEN}"), {"q4b-check": 1}),
+    "4b and one accepted token": ("q4-answer", weight(thrown=f"(k4 - a4 + 1) * {TOKEN}"), {"q4b-check": 1}),
+    "4b in tokens": ("q4-answer", weight(thrown="k4 - a4"), {"q4b-check": 1}),
+    "4b follows a wrong 4a": ("q4-answer", weight(HALF_A_TOKEN, f"(k4 - a4) * {HALF_A_TOKEN}"), {"q4a-check": 1}),
+    "5a are the tokens": ("q5-answer", time("emits"), {"q5a-check": 1}),
+    "5a by the pass alone": ("q5-answer", time("emits * plain_ms / pass_ms"), {"q5a-check": 1}),
+    "5a without the rest": ("q5-answer", time("emits * plain_ms / (draft_ms + pass_ms)"), {"q5a-check": 1}),
+    "5a without drafting": ("q5-answer", time("emits * plain_ms / (pass_ms + rest_ms)"), {"q5a-check": 1}),
+    "5a without the target's token": ("q5-answer", time(f"(emits - 1) * plain_ms / {ROUND}"), {"q5a-check": 1}),
+    "5a with the target's token twice": ("q5-answer", time(f"(emits + 1) * plain_ms / {ROUND}"), {"q5a-check": 1}),
+    "5a upside down": ("q5-answer", time(f"{ROUND} / (emits * plain_ms)"), {"q5a-check": 1}),
+    "5a against a pass over five": ("q5-answer", time(f"emits * pass_ms / {ROUND}"), {"q5a-check": 1}),
+    "5a is nothing gained": ("q5-answer", time("1"), {"q5a-check": 1}),
+    "5b is a token": ("q5-answer", time(even="1"), {"q5b-check": 1}),
+    "5b is a guess and the target's": ("q5-answer", time(even="2"), {"q5b-check": 1}),
+    "5b by the pass alone": ("q5-answer", time(even="pass_ms / plain_ms"), {"q5b-check": 1}),
+    "5b without the rest": ("q5-answer", time(even="(draft_ms + pass_ms) / plain_ms"), {"q5b-check": 1}),
+    "5b without drafting": ("q5-answer", time(even="(pass_ms + rest_ms) / plain_ms"), {"q5b-check": 1}),
+    "5b upside down": ("q5-answer", time(even=f"plain_ms / {ROUND}"), {"q5b-check": 1}),
+    "5b are the guesses": ("q5-answer", time(even=f"{ROUND} / plain_ms - 1"), {"q5b-check": 1}),
+    "5b are the tokens of the first text": ("q5-answer", time(even="emits"), {"q5b-check": 1}),
     "the cache pretends": ("q6-answer", PRETENDS, {"q6-check": 2}),
     "only the last token is fed": ("q6-answer", ONE_AT_A_TIME, {"q6-check": 2}),
     "one token too many stays": ("q6-answer", ONE_TOO_MANY_STAYS, {"q6-check": 4}),
@@ -258,6 +312,16 @@ WRONG = {
     "until the last token looks right": ("q6-answer", UNTIL_IT_LOOKS_RIGHT, {"q6-check": 3}),
     "whatever occurs in the text stays": ("q6-answer", WHATEVER_IS_IN_THE_TEXT, {"q6-check": 1}),
     "the text is eaten": ("q6-answer", EATS_THE_TEXT, {"q6-check": 4}),
+    "a single token is forgotten": (
+        "q6-answer",
+        rollback("if len(cache) >= len(context):\n    cache.pop()\nreturn context[len(cache) :]"),
+        {"q6-check": 4},
+    ),
+    "whatever is not in the text goes": (
+        "q6-answer",
+        rollback("for token in [*cache]:\n    if token not in context:\n        cache.remove(token)\nreturn context[len(cache) :]"),
+        {"q6-check": 1},
+    ),
     "the visible case alone": ("q6-answer", rollback("del cache[4:]\nreturn [5]"), {"q6-check": 4}),
     "the draft's cache names a token too many": ("q7-answer", NOT_REFILLED, {"q7b-check": 2}),
     "the draft model misses a token": ("q7-answer", NOT_FED, {"q7b-check": 2}),
@@ -276,6 +340,15 @@ WRONG = {
     "one place late": ("q7-answer", changed(("- k - 1:]", "- k:] + [0]")), {"q7a-check": 2, "q7b-check": 4}),
     "tokens behind the end": ("q7-answer", changed(("[:n], rounds", ", rounds")), {"q7a-check": 2, "q7b-check": 1}),
     "the prompt as well": ("q7-answer", changed(("text[len(prompt):][:n]", "text[:n]")), {"q7a-check": 2, "q7b-check": 3}),
+    "the prompt is written on": (
+        "q7-answer",
+        changed(
+            ("text, seen, read, rounds = list(prompt)", "text, start, seen, read, rounds = prompt, len(prompt)"),
+            ("- len(prompt) < n", "- start < n"),
+            ("text[len(prompt):]", "text[start:]"),
+        ),
+        {"q7a-check": 2},
+    ),
     "tokens for rounds": ("q7-answer", changed(("rounds += 1", "rounds += accepted + 1")), {"q7b-check": 3}),
     "a round for each guess": ("q7-answer", changed(("rounds += 1", "rounds += k")), {"q7b-check": 4}),
     "plain decoding": (
@@ -285,12 +358,21 @@ WRONG = {
     ),
 }
 
+# For each wrong letter, words of the chapter about it.
+NAMED = {
+    "q3-check": {
+        "A": "The draft may be wrong in any way it likes; being misled is one of them.",
+        "B": "verification compares the draft faithfully with what the target says, but the target now answers for a text",
+        "D": "In the **draft's** memory it costs acceptance, if anything, and the text stays what it was",
+    }
+}
+
 # What feedback on a wrong answer must not say.
 KEYS = {
     "q1a-check": r"\b4\b|\bfour\b",
     "q1b-check": r"\b3\b|\bthree\b",
     "q2a-check": r"\b46\b",
-    "q2b-check": r"\b2\b|\btwo\b",
+    "q2b-check": r"\b7\b|\bseven\b",
     "q3-check": r"\bC\b",
     "q4a-check": r"24.?576",
     "q4b-check": r"49.?152|\b2\b|\btwo\b",

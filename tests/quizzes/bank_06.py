@@ -28,24 +28,56 @@ def vote(body: str) -> str:
     return "def vote(context, n_max):\n" + indent(dedent(body).strip(), "    ")
 
 
-def copied(what: str = "ebc", count: object = 1) -> str:
-    return f"answer_1a = list({what!r})\nanswer_1b = {count}"
+# Where copying may begin in the two texts: behind each earlier place of an ending of 1, 2 and 3 tokens; `best` is the longest that repeats.
+PLACES = """
+words, more = first_text.split(), second_text.split()
+def places(words, n):
+    return [i + n for i in range(len(words) - n) if words[i : i + n] == words[-n:]]
+def best(words):
+    return max(n for n in (1, 2, 3) if places(words, n))
+at, behind = places(words, best(words))[-1], len(more) - places(more, best(more))[-1]
+"""
 
 
-def second(blind: object = "1 / 3", hears: object = "2 / 3") -> str:
+def copied(what: str = "words[at : at + first_k]", count: str = "min(behind, second_k)") -> str:
+    return f"{PLACES}answer_1a = {what}\nanswer_1b = {count}"
+
+
+def second(blind: str = "turn_left / (turn_left + turn_right)", hears: str = "turn_right / (turn_left + turn_right)") -> str:
     return f"answer_2a = {blind}\nanswer_2b = {hears}"
 
 
-def nodes(places: object = (20, 20, 21, 21, 21, 22, 20), who: object = (2, 3, 5), letter: str = "C") -> str:
-    return f"answer_3a = list({places})\nanswer_3b = list({who})\nanswer_3c = {letter!r}"
+# How deep each node is, and which ones go on from node 0.
+TREE = """
+deep, on = [], []
+for i, parent in enumerate(tree_parents):
+    deep.append(deep[parent] + 1 if parent >= 0 else 0)
+    on += [i] if parent == 0 or parent in on else []
+"""
 
 
-def rungs(first: str = "lookup", then: str = "layer", fastest: object = "2.2 / 1.45", silent: object = "1.2 / 1.05") -> str:
-    return f"answer_4a = [{first!r}, {then!r}]\nanswer_4b = {fastest}\nanswer_4c = {silent}"
+def nodes(places: str = "[context_length + x for x in deep]", who: str = "on", letter: str = "B") -> str:
+    return f'{TREE}answer_3a = {places}\nanswer_3b = {who}\nanswer_3c = "{letter}"'
 
 
-def size(brings: object = 2.22, best: object = 3) -> str:
-    return f"answer_5a = {brings}\nanswer_5b = {best}"
+FASTEST = "layer_story / (five_price + layer_drafts)"
+SILENT = "lookup_story / (silent + five_price - silent * five_price)"
+
+
+def rungs(first: str = "lookup", then: str = "layer", fastest: str = FASTEST, silent: str = SILENT) -> str:
+    return f'answer_4a = ["{first}", "{then}"]\nanswer_4b = {fastest}\nanswer_4c = {silent}'
+
+
+# What each of the six nodes adds, the likeliest first, and the tree that is fastest by some measure.
+NODES = """
+add = sorted([first_1, first_2, first_1 * second_1, first_1 * second_2, first_2 * second_1, first_2 * second_2])[::-1]
+def fastest(measure):
+    return max(range(1, 7), key=lambda m: measure(1 + sum(add[:m]), node_prices[m - 1]))
+"""
+
+
+def size(brings: str = "1 + sum(add[:4])", best: str = "fastest(lambda tokens, price: tokens / price)") -> str:
+    return f"{NODES}answer_5a = {brings}\nanswer_5b = {best}"
 
 
 WALK = """
@@ -96,27 +128,31 @@ MALFORMED = {
     "q7-answer": "vote = 2",
 }
 
+LATEST = "words[(i := places(words, 1)[-1]) : i + first_k]"
+LEFT, TURN = "turn_left + go_left", "turn_left + turn_right"
+RAW = "1 + first_1 + first_2 + second_1 + second_2"
+
 LEARNERS = {
     "perfect": ({}, {}),
     # The best draft is the most accurate one, or the one that brings most, whatever it costs.
     "whatever_it_costs": (
-        {"q4-answer": rungs("model", "model", 2.7, 1.2), "q5-answer": size(best=6)},
+        {"q4-answer": rungs("model", "model", "model_story", "lookup_story"), "q5-answer": size(best="6")},
         {"q4a-check": 1, "q4b-check": 1, "q4c-check": 1, "q5b-check": 1},
     ),
     # A pass over a tree is a pass over a chain: who stands before me belongs to my text.
     "a_tree_is_a_chain": (
-        {"q3-answer": nodes(range(20, 27), range(1, 7), "B"), "q6-answer": follow(A_CHAIN)},
+        {"q3-answer": nodes("[*range(20, 27)]", "[*range(1, 7)]", "C"), "q6-answer": follow(A_CHAIN)},
         {"q3a-check": 1, "q3b-check": 1, "q3c-check": 1, "q6-check": 5},
     ),
     # What the target says may be kept, wherever it was drafted.
     "keeps_every_match": (
-        {"q5-answer": size(2.5), "q6-answer": follow(EVERY_MATCH)},
+        {"q5-answer": size(RAW), "q6-answer": follow(EVERY_MATCH)},
         {"q5a-check": 1, "q6-check": 2},
     ),
     # The latest place counts, and one matching token is enough.
     "the_latest_token": (
         {
-            "q1-answer": copied("fab", 1),
+            "q1-answer": copied(LATEST),
             "q7-answer": vote(
                 "for i in range(len(context) - 2, -1, -1):\n    if context[i] == context[-1]:\n        return context[i + 1]"
             ),
@@ -125,14 +161,14 @@ LEARNERS = {
     ),
     # The heads are as good as their numbers, one by one.
     "independent_words": (
-        {"q2-answer": second(0.5, 0.5), "q5-answer": size(2.5)},
+        {"q2-answer": second(LEFT, LEFT), "q5-answer": size(RAW)},
         {"q2a-check": 1, "q2b-check": 1, "q5a-check": 1},
     ),
     # What the round emits for certain is not counted.
     "no_bonus": (
         {
-            "q4-answer": rungs(fastest=1.2 / 1.45),
-            "q5-answer": size(1.22, 4),
+            "q4-answer": rungs(fastest="(layer_story - 1) / (five_price + layer_drafts)"),
+            "q5-answer": size("sum(add[:4])", "fastest(lambda tokens, price: (tokens - 1) / price)"),
             "q6-answer": follow(WALK.replace("return path, said", "return path, said if path != [*range(len(tokens))] else None")),
         },
         {"q4b-check": 1, "q5a-check": 1, "q5b-check": 1, "q6-check": 2},
@@ -183,15 +219,17 @@ for n in range(n_max, 0, -1):
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", copied()),
-    ("q1-answer", 'answer_1a = "a b c d a b c e b c f a b c".split()[7:10]\nanswer_1b = 4 - 3'),
+    ("q1-answer", copied("[words[at + i] for i in range(first_k)]", "len(more[-behind:])")),
     ("q2-answer", second()),
-    ("q2-answer", second(0.33, 0.67)),
+    ("q2-answer", second("round(turn_left / (turn_left + turn_right), 2)", "round(turn_right / (turn_left + turn_right), 2)")),
+    ("q2-answer", "answer_2b = turn_right / (1 - go_left - go_ahead)\nanswer_2a = 1 - answer_2b"),
     ("q3-answer", nodes()),
-    ("q3-answer", nodes([20 + depth for depth in (0, 0, 1, 1, 1, 2, 0)], [5, 3, 2])),
+    ("q3-answer", nodes("[x + context_length for x in deep]", "on[::-1]")),
     ("q4-answer", rungs()),
-    ("q4-answer", rungs(fastest=1.52, silent=1.14)),
-    ("q4-answer", rungs(fastest="2.2 / (5 / 4 + 1 / 5)", silent="6 / (1.25 + 4)")),
-    ("q5-answer", size("1 + 0.6 + 0.3 + 0.2 + 0.12")),
+    ("q4-answer", rungs(fastest=f"round({FASTEST}, 2)", silent=f"round({SILENT}, 2)")),
+    ("q4-answer", rungs(silent="10 * lookup_story / (10 * silent + five_price * (10 - 10 * silent))")),
+    ("q5-answer", size()),
+    ("q5-answer", size("round(add[0] + add[1] + add[2] + add[3], 2) + 1")),
     ("q6-answer", follow(WALK)),
     ("q6-answer", follow(RECURSIVE)),
     ("q6-answer", follow(FROM_THE_LEAVES)),
@@ -234,30 +272,48 @@ return max(reversed(votes), key=votes.count) if votes else None
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
-    **{
-        f"1a is {a or 'nothing'}": ("q1-answer", copied(a), {"q1a-check": 1})
-        for a in ("dab", "fab", "ebcf", "e", "abc", "bcf", "", "cba", "bce")
-    },
-    **{f"1b is {b}": ("q1-answer", copied(count=b), {"q1b-check": 1}) for b in (0, 2, 3, 4, 5)},
-    **{f"2a is {a}": ("q2-answer", second(blind=a), {"q2a-check": 1}) for a in (0.5, 0.2, 0.3, "2 / 3", 0.4, 0.6, 1)},
-    **{f"2b is {b}": ("q2-answer", second(hears=b), {"q2b-check": 1}) for b in (0.4, "1 / 3", 0.5, 0.6, 1, 0.24, 0.2)},
-    **{
-        f"3a is {a}": ("q3-answer", nodes(places=a), {"q3a-check": 1})
-        for a in (
-            [20, 21, 22, 23, 24, 25, 26],
-            [0, 0, 1, 1, 1, 2, 0],
-            [19, 19, 20, 20, 20, 21, 19],
-            [21, 21, 22, 22, 22, 23, 21],
-            [20, 20, 22, 23, 21, 23, 20],
-            [20, 20, 20, 20, 21, 23, 20],
-            [20, 20, 21, 21, 21, 21, 20],
-        )
-    },
-    **{
-        f"3b is {b}": ("q3-answer", nodes(who=b), {"q3b-check": 1})
-        for b in ([2, 3], [1, 2, 3, 4, 5, 6], [0, 2, 3, 5], [1, 6], [], [2, 3, 4, 5], [5])
-    },
-    **{f"3c is {letter}": ("q3-answer", nodes(letter=letter), {"q3c-check": 1}) for letter in "ABD"},
+    "1a the oldest place": ("q1-answer", copied("words[(i := places(words, best(words))[0]) : i + first_k]"), {"q1a-check": 1}),
+    "1a one token is ending enough": ("q1-answer", copied(LATEST), {"q1a-check": 1}),
+    "1a a token too many": ("q1-answer", copied("words[at : at + first_k + 1]"), {"q1a-check": 1}),
+    "1a one token": ("q1-answer", copied("words[at : at + 1]"), {"q1a-check": 1}),
+    "1a the ending itself": ("q1-answer", copied("words[-best(words) :]"), {"q1a-check": 1}),
+    "1a a token late": ("q1-answer", copied("words[at + 1 : at + 1 + first_k]"), {"q1a-check": 1}),
+    "1a a token early": ("q1-answer", copied("words[at - 1 : at - 1 + first_k]"), {"q1a-check": 1}),
+    "1a backwards": ("q1-answer", copied("words[at : at + first_k][::-1]"), {"q1a-check": 1}),
+    "1a nothing": ("q1-answer", copied("[]"), {"q1a-check": 1}),
+    "1b always k": ("q1-answer", copied(count="second_k"), {"q1b-check": 1}),
+    "1b no place may overlap": ("q1-answer", copied(count="0"), {"q1b-check": 1}),
+    "1b as many as match": ("q1-answer", copied(count="best(more)"), {"q1b-check": 1}),
+    "1b a token too many": ("q1-answer", copied(count="behind + 1"), {"q1b-check": 1}),
+    "1b all before the match": ("q1-answer", copied(count="len(more)"), {"q1b-check": 1}),
+    "2a all in all": ("q2-answer", second(LEFT), {"q2a-check": 1}),
+    "2a both": ("q2-answer", second("turn_left"), {"q2a-check": 1}),
+    "2a independent words": ("q2-answer", second(f"({LEFT}) * ({TURN})"), {"q2a-check": 1}),
+    "2a hears": ("q2-answer", second("turn_right / (turn_left + turn_right)"), {"q2a-check": 1}),
+    "2a the likeliest text": ("q2-answer", second("turn_right"), {"q2a-check": 1}),
+    "2a the first word": ("q2-answer", second(TURN), {"q2a-check": 1}),
+    "2a certain": ("q2-answer", second("1"), {"q2a-check": 1}),
+    "2b both": ("q2-answer", second(hears="turn_right"), {"q2b-check": 1}),
+    "2b does not hear": ("q2-answer", second(hears="turn_left / (turn_left + turn_right)"), {"q2b-check": 1}),
+    "2b all in all": ("q2-answer", second(hears=LEFT), {"q2b-check": 1}),
+    "2b the first word": ("q2-answer", second(hears=TURN), {"q2b-check": 1}),
+    "2b certain": ("q2-answer", second(hears="1"), {"q2b-check": 1}),
+    "2b independent words": ("q2-answer", second(hears=f"turn_right * ({TURN})"), {"q2b-check": 1}),
+    "3a the order in the pass": ("q3-answer", nodes("[*range(context_length, context_length + 7)]"), {"q3a-check": 1}),
+    "3a without the context": ("q3-answer", nodes("deep"), {"q3a-check": 1}),
+    "3a one early": ("q3-answer", nodes("[context_length - 1 + x for x in deep]"), {"q3a-check": 1}),
+    "3a one late": ("q3-answer", nodes("[context_length + 1 + x for x in deep]"), {"q3a-check": 1}),
+    "3a behind the parent's number": ("q3-answer", nodes("[context_length + 1 + p for p in tree_parents]"), {"q3a-check": 1}),
+    "3a two levels": ("q3-answer", nodes("[context_length + (p >= 0) * 1 for p in tree_parents]"), {"q3a-check": 1}),
+    "3a all for one place": ("q3-answer", nodes("[context_length] * 7"), {"q3a-check": 1}),
+    "3b its children": ("q3-answer", nodes(who="[i for i in range(7) if tree_parents[i] == 0]"), {"q3b-check": 1}),
+    "3b all behind it": ("q3-answer", nodes(who="[*range(1, 7)]"), {"q3b-check": 1}),
+    "3b itself": ("q3-answer", nodes(who="[0, *on]"), {"q3b-check": 1}),
+    "3b its rivals": ("q3-answer", nodes(who="[i for i in range(1, 7) if tree_parents[i] < 0]"), {"q3b-check": 1}),
+    "3b nobody": ("q3-answer", nodes(who="[]"), {"q3b-check": 1}),
+    "3b all that are deeper": ("q3-answer", nodes(who="[i for i in range(7) if deep[i]]"), {"q3b-check": 1}),
+    "3b its leaves": ("q3-answer", nodes(who="[i for i in on if i not in tree_parents]"), {"q3b-check": 1}),
+    **{f"3c is {letter}": ("q3-answer", nodes(letter=letter), {"q3c-check": 1}) for letter in "ACD"},
     **{
         f"4a is {a} and {b}": ("q4-answer", rungs(a, b), {"q4a-check": 1})
         for a, b in (
@@ -269,16 +325,39 @@ WRONG = {
             ("model", "layer"),
         )
     },
-    **{
-        f"4b is {b}": ("q4-answer", rungs(fastest=b), {"q4b-check": 1})
-        for b in (2.2, "2.2 / 1.25", "2.7 / 2.05", "2.2 / 1.2", "1.45 / 2.2", "3.2 / 1.45", "1.2 / 1.45", 2.7)
-    },
-    **{
-        f"4c is {c}": ("q4-answer", rungs(silent=c), {"q4c-check": 1})
-        for c in ("1.2 / 1.25", 1.2, "0.2 * 2 / 1.25 + 0.8", "2 / 1.25", 1, "1.05 / 1.2", "(0.2 * 2) / 1.05")
-    },
-    **{f"5a is {a}": ("q5-answer", size(a), {"q5a-check": 1}) for a in (1.22, 2.5, 1.5, 2.2, 2.1, 2.32, 1.9, 2.36, 4)},
-    **{f"5b is {b}": ("q5-answer", size(best=b), {"q5b-check": 1}) for b in (1, 2, 4, 5, 6)},
+    "4b the tokens": ("q4-answer", rungs(fastest="layer_story"), {"q4b-check": 1}),
+    "4b by the pass alone": ("q4-answer", rungs(fastest="layer_story / five_price"), {"q4b-check": 1}),
+    "4b of the most accurate": ("q4-answer", rungs(fastest="model_story / (five_price + model_drafts)"), {"q4b-check": 1}),
+    "4b a pass as cheap as a step": ("q4-answer", rungs(fastest="layer_story / (1 + layer_drafts)"), {"q4b-check": 1}),
+    "4b upside down": ("q4-answer", rungs(fastest="(five_price + layer_drafts) / layer_story"), {"q4b-check": 1}),
+    "4b the target's token on top": ("q4-answer", rungs(fastest="(layer_story + 1) / (five_price + layer_drafts)"), {"q4b-check": 1}),
+    "4b without the target's token": ("q4-answer", rungs(fastest="(layer_story - 1) / (five_price + layer_drafts)"), {"q4b-check": 1}),
+    "4b the most tokens": ("q4-answer", rungs(fastest="model_story"), {"q4b-check": 1}),
+    "4c all passes long": ("q4-answer", rungs(silent="lookup_story / five_price"), {"q4c-check": 1}),
+    "4c the tokens": ("q4-answer", rungs(silent="lookup_story"), {"q4c-check": 1}),
+    "4c an average of speedups": ("q4-answer", rungs(silent="silent + (lookup_story - silent) / five_price"), {"q4c-check": 1}),
+    "4c where it drafts": ("q4-answer", rungs(silent="(lookup_story - silent) / (1 - silent) / five_price"), {"q4c-check": 1}),
+    "4c nothing gained": ("q4-answer", rungs(silent="1"), {"q4c-check": 1}),
+    "4c upside down": ("q4-answer", rungs(silent="(silent + five_price - silent * five_price) / lookup_story"), {"q4c-check": 1}),
+    "4c silent rounds write nothing": (
+        "q4-answer",
+        rungs(silent=SILENT.replace("lookup_story", "(lookup_story - silent)")),
+        {"q4c-check": 1},
+    ),
+    "5a without the target's token": ("q5-answer", size("sum(add[:4])"), {"q5a-check": 1}),
+    "5a without the parents": ("q5-answer", size(RAW), {"q5a-check": 1}),
+    "5a neither": ("q5-answer", size(RAW.removeprefix("1 + ")), {"q5a-check": 1}),
+    "5a another fourth node": ("q5-answer", size("1 + sum(add[:3]) + add[4]"), {"q5a-check": 1}),
+    "5a three nodes": ("q5-answer", size("1 + sum(add[:3])"), {"q5a-check": 1}),
+    "5a five nodes": ("q5-answer", size("1 + sum(add[:5])"), {"q5a-check": 1}),
+    "5a a chain": ("q5-answer", size("1 + first_1 + first_1 * second_1"), {"q5a-check": 1}),
+    "5a all nodes": ("q5-answer", size("1 + sum(add)"), {"q5a-check": 1}),
+    "5a every node stands": ("q5-answer", size("4"), {"q5a-check": 1}),
+    "5b what brings most": ("q5-answer", size(best="6"), {"q5b-check": 1}),
+    "5b what is cheapest": ("q5-answer", size(best="1"), {"q5b-check": 1}),
+    "5b without the target's token": ("q5-answer", size(best="fastest(lambda tokens, price: (tokens - 1) / price)"), {"q5b-check": 1}),
+    "5b the largest difference": ("q5-answer", size(best="fastest(lambda tokens, price: tokens - price)"), {"q5b-check": 1}),
+    "5b a step for the target on top": ("q5-answer", size(best="fastest(lambda tokens, price: tokens / (1 + price))"), {"q5b-check": 1}),
     "the first child alone": ("q6-answer", follow(FIRST_CHILD), {"q6-check": 5}),
     "the last child alone": ("q6-answer", follow(LAST_CHILD), {"q6-check": 3}),
     "a chain": ("q6-answer", follow(A_CHAIN), {"q6-check": 5}),
@@ -312,11 +391,22 @@ WRONG = {
     ),
     "from the end": ("q6-answer", follow(WALK.replace("path.append(here)", "path.insert(0, here)")), {"q6-check": 4}),
     "fails on an empty tree": ("q6-answer", follow("assert tokens\n" + WALK.strip()), {"q6-check": 1}),
+    "any word that the target says": (
+        "q6-answer",
+        follow(WALK.replace("tokens[i] == said]", "tokens[i] in target]").replace("return path, said", "return path, target[here + 1]")),
+        {"q6-check": 4},
+    ),
     "the tree is changed": ("q6-answer", follow(CHANGES_ITS_INPUT), {"q6-check": 4}),
     "the visible tree alone": ("q6-answer", follow("return [1], 2"), {"q6-check": 5}),
     "the latest place alone": ("q7-answer", vote(VOTE.replace("max(reversed(votes), key=votes.count)", "votes[-1]")), {"q7-check": 2}),
     "the oldest place alone": ("q7-answer", vote(VOTE.replace("max(reversed(votes), key=votes.count)", "votes[0]")), {"q7-check": 2}),
     "of several the oldest": ("q7-answer", vote(VOTE.replace("reversed(votes)", "votes")), {"q7-check": 1}),
+    "of several the largest": (
+        "q7-answer",
+        vote(VOTE.replace("max(reversed(votes), key=votes.count)", "max(votes, key=lambda token: (votes.count(token), token))")),
+        {"q7-check": 1},
+    ),
+    "of several any": ("q7-answer", vote(VOTE.replace("reversed(votes)", "set(votes)")), {"q7-check": 1}),
     "one token is ending enough": ("q7-answer", vote(VOTE.replace("range(min(n_max, len(context) - 1), 0, -1)", "(1,)")), {"q7-check": 1}),
     "the longest allowed or none": (
         "q7-answer",
@@ -345,6 +435,15 @@ WRONG = {
     "the visible text alone": ("q7-answer", vote("return 2"), {"q7-check": 3}),
 }
 
+# For each wrong letter, words of the chapter about it.
+NAMED = {
+    "q3c-check": {
+        "A": "*right* would read *left* too, though the two are rivals for one place",
+        "C": "Verification does not find this: it compares the guesses with what the target says",
+        "D": "None of them can change the text; they differ in what they look at and in what they cost",
+    }
+}
+
 # What feedback on a wrong answer must not say.
 KEYS = {
     "q1a-check": r"\be\b",
@@ -353,7 +452,7 @@ KEYS = {
     "q2b-check": r"\.6[67]|2 ?/ ?3|third",
     "q3a-check": r"\b2[0-2]\b",
     "q3b-check": r"\b[235]\b",
-    "q3c-check": r"\bC\b",
+    "q3c-check": r"\bB\b",
     "q4a-check": r"lookup|layer",
     "q4b-check": r"1\.5[12]",
     "q4c-check": r"1\.14",

@@ -1,5 +1,6 @@
 """Answers to the knowledge check of chapter 7, with the marks they must get. What the names mean is said in source.py."""
 
+import json
 from textwrap import dedent, indent
 
 CHECKS = {
@@ -26,24 +27,37 @@ def batch(body: str) -> str:
     return "def largest_batch(verify, tokens, drafting):\n" + indent(dedent(body).strip(), "    ")
 
 
-def runs(letters: str = "BCAD", most: object = 5) -> str:
-    return f"answer_1a = list({letters!r})\nanswer_1b = {most}"
+def runs(which: str = "BCAD", most: object = "1 / (1 - known)") -> str:
+    return f"answer_1a = {json.dumps(list(which))}\nanswer_1b = {most}"
 
 
-def place(warm: object = 0.6, rise: object = 0.6) -> str:
+COMMON = "sum(map(min, warm_p, warm_q))"
+BOTH_DICE = "sum(a * b for a, b in zip(warm_p, warm_q))"
+
+
+def place(warm: object = COMMON, rise: object = COMMON) -> str:
     return f"answer_2a = {warm}\nanswer_2b = {rise}"
 
 
-def advice(k: object = 3, gain: object = "2.176 / 1.6", letter: str = "C") -> str:
-    return f"answer_3a = {k}\nanswer_3b = {gain}\nanswer_3c = {letter!r}"
+SOLVE = """
+v = [1, v2, v3, v4]
+t = lambda k, a=measured: sum(a**i for i in range(k + 1))
+cost = lambda k: v[k] + k * c + overhead
+best = max((1, 2, 3), key=lambda k: t(k) / cost(k))
+other = best % 3 + 1
+"""
 
 
-def texts(gain: object = 1.385, most: object = 2.57) -> str:
+def advice(k: object = "best", gain: object = "t(best) / cost(best)", letter: str = "B") -> str:
+    return f'{SOLVE}answer_3a = {k}\nanswer_3b = {gain}\nanswer_3c = "{letter}"'
+
+
+def texts(gain: object = "brought / (v_8 + draft_price)", most: object = "brought - draft_price") -> str:
     return f"answer_4a = {gain}\nanswer_4b = {most}"
 
 
-def ways(letters: str = "ACBC") -> str:
-    return f"answer_5 = list({letters!r})"
+def ways(which: str = "ACBC") -> str:
+    return f"answer_5 = {json.dumps(list(which))}"
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
@@ -97,25 +111,38 @@ LEARNERS = {
     "perfect": ({}, {}),
     # A low rate is a bad draft, and its rate is what a draft is worth.
     "the_rate_is_the_draft": (
-        {"q1-answer": runs("BAAD", 80), "q6-answer": cause(RATE_FIRST)},
+        {"q1-answer": runs("BAAD", "100 * known"), "q6-answer": cause(RATE_FIRST)},
         {"q1a-check": 1, "q1b-check": 1, "q6-check": 5},
     ),
     # Heat is always to blame, and alpha falls with it.
     "heat_is_to_blame": (
         {
             "q1-answer": runs("BCBD"),
-            "q2-answer": place(rise=-0.4),
+            "q2-answer": place(rise=f"{COMMON} - 1"),
             "q5-answer": ways("ABBC"),
             "q6-answer": cause(LINES.replace('return "mismatch"', 'return "temperature"')),
         },
         {"q1a-check": 1, "q2b-check": 1, "q5-check": 1, "q6-check": 5},
     ),
     # The goal decides, whatever the text.
-    "the_goal_decides": ({"q5-answer": ways("BCBC"), "q4-answer": texts(8 * 1.385)}, {"q5-check": 1, "q4a-check": 1}),
+    "the_goal_decides": (
+        {"q5-answer": ways("BCBC"), "q4-answer": texts("8 * brought / (v_8 + draft_price)")},
+        {"q5-check": 1, "q4a-check": 1},
+    ),
     # The target's own token is not counted.
     "no_own_token": (
-        {"q1-answer": runs(most=4), "q3-answer": advice(gain=1.176 / 1.6), "q4-answer": texts(1.77 / 2, 1.57), "q6-answer": cause(NO_OWN)},
-        {"q1b-check": 1, "q3b-check": 1, "q4a-check": 1, "q4b-check": 1, "q6-check": 2},
+        {
+            "q1-answer": runs(most="known / (1 - known)"),
+            "q3-answer": advice(gain="(t(best) - 1) / cost(best)"),
+            "q4-answer": texts("(brought - 1) / (v_8 + draft_price)", "brought - 1 - draft_price"),
+            "q6-answer": cause(NO_OWN),
+        },
+        {"q1b-check": 1, "q3b-check": 1, "q4a-check": 1, "q4b-check": 1, "q6-check": 3},
+    ),
+    # Whatever is not free, or not certain, had better be left.
+    "free_and_certain": (
+        {"q3-answer": advice(0, 1, "D"), "q4-answer": texts(most=1)},
+        {"q3a-check": 1, "q3b-check": 1, "q3c-check": 1, "q4b-check": 1},
     ),
     # Whoever wins once more further up goes on.
     "the_last_winner": ({"q7-answer": batch(LAST_WINNER)}, {"q7-check": 1}),
@@ -124,13 +151,14 @@ LEARNERS = {
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", runs()),
-    ("q1-answer", 'answer_1a = "B C A D".split()\nanswer_1b = 1 + 0.8 / 0.2'),
+    ("q1-answer", 'answer_1a = "B C A D".split()\nanswer_1b = 1 + known / (1 - known)'),
+    ("q1-answer", runs(most="round(sum(known**i for i in range(101)), 2)")),
     ("q2-answer", place()),
-    ("q2-answer", place("1 - 0.4", "min(0.6, 0.2) + min(0.3, 0.7) + 0.1")),
+    ("q2-answer", place("1 - (warm_p[0] - warm_q[0])", "round(warm_q[0] + warm_p[1] + warm_p[2], 2)")),
     ("q3-answer", advice()),
-    ("q3-answer", advice("1 + 2", 1.36)),
+    ("q3-answer", advice("int(best)", "round((1 - measured ** (best + 1)) / (1 - measured) / cost(best), 2)")),
     ("q4-answer", texts()),
-    ("q4-answer", texts("2.77 / 2", "2.7731 - 0.2")),
+    ("q4-answer", texts("round(1 / (v_8 / brought + draft_price / brought), 2)", "-(draft_price - brought)")),
     ("q5-answer", ways()),
     ("q5-answer", 'answer_5 = ["A"] + ["C", "B"] + ["C"]'),
     ("q6-answer", cause(LINES)),
@@ -158,34 +186,119 @@ RIGHT = [
 
 GEOMETRIC = changed(LINES, ("sum(alpha ** i for i in range(n + 1))", "(1 - alpha ** (n + 1)) / (1 - alpha)"))
 
+COLD_FIRST = changed(
+    LINES,
+    ("if alpha < 0.7 * usual:\n", 'if cool < 0.7 * usual:\n    return "mismatch"\nif alpha < 0.7 * usual:\n'),
+    ('    if cool < 0.7 * usual:\n        return "mismatch"\n', ""),
+)
+K, PRICE = (
+    'if k > 1 and tokens(k // 2) >= 0.95 * tokens(k):\n    return "k too large"\n',
+    'if cost > tokens(k):\n    return "price"\n',
+)
+PRICE_BEFORE_K = changed(LINES, (K + PRICE, PRICE + K))
+
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
     **{
-        f"1a is {letters}": ("q1-answer", runs(letters), {"q1a-check": lost})
-        for letters, lost in (("ACBD", 2), ("BAAD", 1), ("BDAD", 1), ("BCDD", 1), ("BCAC", 1), ("ACAD", 1), ("DDDD", 2))
+        f"1a is {which}": ("q1-answer", runs(which), {"q1a-check": lost})
+        for which, lost in (("ACBD", 2), ("BAAD", 1), ("BDAD", 1), ("BCDD", 1), ("BCAC", 1), ("ACAD", 1), ("DDDD", 2))
     },
-    **{f"1b is {most}": ("q1-answer", runs(most=most), {"q1b-check": 1}) for most in (101, 4, 4.98, 80, 20, 1.25, 100)},
-    **{f"2a is {warm}": ("q2-answer", place(warm), {"q2a-check": 1}) for warm in (0.34, 0.8, 0.4, 0.1, 1.4, 0.7, 0.3)},
-    **{f"2b is {rise}": ("q2-answer", place(rise=rise), {"q2b-check": 1}) for rise in (-0.6, -0.4, 0.4, 0, -0.2, 0.34, 1)},
-    **{f"3a is {k}": ("q3-answer", advice(k), {"q3a-check": 1}) for k in (0, 1, 2, 4, 5)},
     **{
-        f"3b is {gain}": ("q3-answer", advice(gain=gain), {"q3b-check": 1})
-        for gain in ("2.176 / 1.5", 2.176, "1.6 / 2.176", "1.96 / 1.8", "2.176 / 1.2", "2.176 / 1.9", "1.875 / 1.6", "2.176 / 1.3")
+        f"1b: {what}": ("q1-answer", runs(most=most), {"q1b-check": 1})
+        for what, most in {
+            "each guess stands": 101,
+            "the guesses alone": "known / (1 - known)",
+            "as with the shorter draft": "nearly",
+            "alpha is the rate": "100 * known",
+            "so many are rejected": "100 * (1 - known)",
+            "alpha upside down": "1 / known",
+            "each guess stands, and no more": 100,
+        }.items()
     },
-    **{f"3c is {letter}": ("q3-answer", advice(letter=letter), {"q3c-check": 1}) for letter in "ABD"},
     **{
-        f"4a is {gain}": ("q4-answer", texts(gain), {"q4a-check": 1})
-        for gain in ("2.77 / 1.8", "8 * 2.77 / 2", "2.77 / 1.4", "2 / 2.77", "1.385 / 8", "1.77 / 2", "2.77 / 4.2")
+        f"2a: {what}": ("q2-answer", place(warm), {"q2a-check": 1})
+        for what, warm in {
+            "both dice show the same": BOTH_DICE,
+            "the differences": f"2 * (1 - {COMMON})",
+            "what they do not have in common": f"1 - {COMMON}",
+            "where they agree": "warm_p[2]",
+            "the larger chances": "sum(map(max, warm_p, warm_q))",
+            "what is drafted most": "max(warm_q)",
+            "what the draft says, by the target": "warm_p[1]",
+        }.items()
     },
-    **{f"4b is {most}": ("q4-answer", texts(most=most), {"q4b-check": 1}) for most in (2.77, 2.97, 1, 0.8, 5, 4.0, 1.57)},
     **{
-        f"5 is {letters}": ("q5-answer", ways(letters), {"q5-check": lost})
-        for letters, lost in (("BCBC", 1), ("ABBC", 1), ("ACAC", 1), ("ACBA", 1), ("BBBB", 2), ("CCCC", 2), ("BBAA", 2))
+        f"2b: {what}": ("q2-answer", place(rise=rise), {"q2b-check": 1})
+        for what, rise in {
+            "a fall": f"-{COMMON}",
+            "cold laws agree": f"{COMMON} - 1",
+            "what they do not have in common": f"1 - {COMMON}",
+            "no change": 0,
+            "both dice show the same": BOTH_DICE,
+            "warm laws agree": 1,
+            "from agreement to both dice": f"{BOTH_DICE} - 1",
+        }.items()
+    },
+    **{
+        f"3a: {what}": ("q3-answer", advice(k), {"q3a-check": 1})
+        for what, k in {
+            "none": 0,
+            "the next": "other",
+            "the one after": "other % 3 + 1",
+            "the tokens of the pass": 4,
+            "the rule of thumb": 5,
+        }.items()
+    },
+    **{
+        f"3b: {what}": ("q3-answer", advice(gain=gain), {"q3b-check": 1})
+        for what, gain in {
+            "no overhead": "t(best) / (v[best] + best * c)",
+            "the tokens": "t(best)",
+            "upside down": "cost(best) / t(best)",
+            "of another k": "t(other) / cost(other)",
+            "the pass alone": "t(best) / v[best]",
+            "the pass over k tokens": "t(best) / (v[best - 1] + best * c + overhead)",
+            "at the lower edge": "t(best, measured - 2 * error) / cost(best)",
+            "drafting is free": "t(best) / (v[best] + overhead)",
+            "no own token": "(t(best) - 1) / cost(best)",
+            "every guess stands": "(best + 1) / cost(best)",
+        }.items()
+    },
+    **{f"3c is {letter}": ("q3-answer", advice(letter=letter), {"q3c-check": 1}) for letter in "ACD"},
+    **{
+        f"4a: {what}": ("q4-answer", texts(gain), {"q4a-check": 1})
+        for what, gain in {
+            "drafting is free": "brought / v_8",
+            "of all texts": "8 * brought / (v_8 + draft_price)",
+            "one text": "brought / (v_1 + draft_price)",
+            "the most texts": "brought / (v_32 + draft_price)",
+            "upside down": "(v_8 + draft_price) / brought",
+            "shared by the texts": "brought / (v_8 + draft_price) / 8",
+            "no own token": "(brought - 1) / (v_8 + draft_price)",
+            "drafting for each text": "brought / (v_8 + 8 * draft_price)",
+        }.items()
+    },
+    **{
+        f"4b: {what}": ("q4-answer", texts(most=most), {"q4b-check": 1})
+        for what, most in {
+            "drafting is free": "brought",
+            "drafting is a gift": "brought + draft_price",
+            "a round costs a step": 1,
+            "a round costs a step, with its draft": "1 - draft_price",
+            "every guess stands": "k_each + 1",
+            "the first that loses": "v_32",
+            "the last that wins": "v_8",
+            "no own token": "brought - 1 - draft_price",
+        }.items()
+    },
+    **{
+        f"5 is {which}": ("q5-answer", ways(which), {"q5-check": lost})
+        for which, lost in (("BCBC", 1), ("ABBC", 1), ("ACAC", 1), ("ACBA", 1), ("BBBB", 2), ("CCCC", 2), ("BBAA", 2))
     },
     "heat alone": ("q6-answer", cause(LINES.replace('return "mismatch"', 'return "temperature"')), {"q6-check": 5}),
     "mismatch alone": ("q6-answer", cause(LINES.replace('return "temperature"', 'return "mismatch"')), {"q6-check": 1}),
     "alpha for cool": ("q6-answer", cause(LINES.replace("if cool < 0.7 * usual", "if alpha < 0.7 * usual")), {"q6-check": 1}),
-    "below the usual": ("q6-answer", cause(LINES.replace("0.7 * usual", "usual")), {"q6-check": 3}),
+    "below the usual": ("q6-answer", cause(LINES.replace("0.7 * usual", "usual")), {"q6-check": 4}),
     "0.7 of 1": ("q6-answer", cause(LINES.replace("0.7 * usual", "0.7")), {"q6-check": 4}),
     "price first": (
         "q6-answer",
@@ -208,7 +321,7 @@ WRONG = {
     ),
     "0/0": ("q6-answer", cause(GEOMETRIC), {"q6-check": 1}),
     "k = 1 is too large": ("q6-answer", cause(LINES.replace("k > 1 and ", "")), {"q6-check": 1}),
-    "no own token": ("q6-answer", cause(NO_OWN), {"q6-check": 2}),
+    "no own token": ("q6-answer", cause(NO_OWN), {"q6-check": 3}),
     "k for half of it": ("q6-answer", cause(LINES.replace("tokens(k // 2)", "tokens(k - 1)")), {"q6-check": 2}),
     "never too large": ("q6-answer", cause(LINES.replace("if k > 1 and", "if k > 100 and")), {"q6-check": 1}),
     "a large number": (
@@ -218,7 +331,24 @@ WRONG = {
     ),
     "the price of a plain step": ("q6-answer", cause(LINES.replace("cost > tokens(k)", "cost > 1")), {"q6-check": 2}),
     "upside down": ("q6-answer", cause(LINES.replace("cost > tokens(k)", "cost < tokens(k)")), {"q6-check": 2}),
-    "it is always a mismatch": ("q6-answer", cause('return "mismatch"'), {"q6-check": 4}),
+    "low when cold, whatever alpha is": ("q6-answer", cause(COLD_FIRST), {"q6-check": 1}),
+    "half of it, rounded up": ("q6-answer", cause(changed(LINES, ("tokens(k // 2)", "tokens((k + 1) // 2)"))), {"q6-check": 1}),
+    "the usual alpha in the formula": ("q6-answer", cause(changed(LINES, ("alpha ** i", "usual ** i"))), {"q6-check": 1}),
+    "as many as they can get": (
+        "q6-answer",
+        cause(changed(LINES, ("tokens(k // 2) >= 0.95 * tokens(k)", "alpha < 1 and tokens(k) >= 0.95 / (1 - alpha)"))),
+        {"q6-check": 1},
+    ),
+    "one token short": ("q6-answer", cause(changed(LINES, ("range(n + 1)", "range(n)"))), {"q6-check": 2}),
+    "every guess counts the same": (
+        "q6-answer",
+        cause(changed(LINES, ("sum(alpha ** i for i in range(n + 1))", "1 + alpha * n"))),
+        {"q6-check": 2},
+    ),
+    "two is never too large": ("q6-answer", cause(changed(LINES, ("k > 1", "k > 2"))), {"q6-check": 1}),
+    "a draw is a loss": ("q6-answer", cause(changed(LINES, ("cost > tokens(k)", "cost >= tokens(k)"))), {"q6-check": 1}),
+    "the price before k": ("q6-answer", cause(PRICE_BEFORE_K), {"q6-check": 1}),
+    "it is always a mismatch": ("q6-answer", cause('return "mismatch"'), {"q6-check": 5}),
     "the last that wins": ("q7-answer", batch(LAST_WINNER), {"q7-check": 1}),
     "the first that loses": (
         "q7-answer",
@@ -245,8 +375,29 @@ WRONG = {
         """),
         {"q7-check": 3},
     ),
+    "how many of them win": ("q7-answer", batch(LOOP.replace("best = b", "best += 1")), {"q7-check": 3}),
+    "by their prices": ("q7-answer", batch(LOOP.replace("sorted(verify)", "sorted(verify, key=verify.get)")), {"q7-check": 1}),
+    "drafting for each text": ("q7-answer", batch(LOOP.replace("+ drafting", "+ b * drafting")), {"q7-check": 2}),
     "the best speedup": ("q7-answer", batch("return min(verify, key=verify.get) if verify else 0"), {"q7-check": 3}),
     "the visible prices alone": ("q7-answer", batch("return 1"), {"q7-check": 3}),
+}
+
+# Where the chapter names what is behind a wrong letter, or says why it is wrong.
+NAMED = {
+    "q1a-check": {
+        "A": "the acceptance rate is low for a bad draft and for a long one alike",
+        "B": "low from the first guess on, and low at temperature 0 too",
+        "C": "alpha as usual, rate low, tokens a pass as many as they can get",
+    },
+    "q3c-check": {
+        "A": "alpha was measured on few tokens, so the truth may lie two standard errors lower or higher.",
+        "C": "If even the lower edge has a k that wins: **enable**, with the best k of *alpha*.",
+        "D": "Past the ridge they are not free, but they may still pay.",
+    },
+    "q5-check": {
+        "A": "and the temperature is at most 0.3: *enable*",
+        "B": "whatever it enables is decoded speculatively; of the rest, what has throughput for its goal gets a **bigger batch**",
+    },
 }
 
 # What feedback on a wrong answer must not say.
@@ -257,7 +408,7 @@ KEYS = {
     "q2b-check": r"\.6\b",
     "q3a-check": r"\b3\b|three",
     "q3b-check": r"1\.36",
-    "q3c-check": r"\bC\b",
+    "q3c-check": r"\bB\b",
     "q4a-check": r"1\.3[89]",
     "q4b-check": r"2\.57",
     "q5-check": r"\b[BC]\b",  # A is a word of its section's title

@@ -28,26 +28,42 @@ def choose(body: str) -> str:
     return "def choose(offers, milliseconds, users, k_max):\n" + indent(dedent(body).strip(), "    ")
 
 
-TODAY = {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1}
+TODAY = '{"method": "ngram", "num_speculative_tokens": guesses, "prompt_lookup_max": longest, "prompt_lookup_min": 1}'
 
 
-def recipe(config: object = TODAY, shortest: object = 4) -> str:
+def recipe(config: str = TODAY, shortest: object = "longest") -> str:
     return f"answer_1a = {config}\nanswer_1b = {shortest}"
 
 
-def counted(rate: object = 0.6, length: object = 3.4, alpha: object = "120 / 153") -> str:
-    return f"answer_2a = {rate}\nanswer_2b = {length}\nanswer_2c = {alpha}"
+COUNTED = """
+rounds, drafted, stood, *at = [y - x for x, y in zip(before, after)]
+"""
 
 
-def silent(passes: object = 64, brings: object = "100 / 64") -> str:
+def counted(
+    rate: object = "stood / drafted", length: object = "1 + stood / rounds", alpha: object = "stood / (stood + rounds - at[-1])"
+) -> str:
+    return f"{COUNTED}answer_2a = {rate}\nanswer_2b = {length}\nanswer_2c = {alpha}"
+
+
+def silent(passes: object = "written - accepted", brings: object = "written / (written - accepted)") -> str:
     return f"answer_3a = {passes}\nanswer_3b = {brings}"
 
 
-def gap(ours: object = "2.533 / 1.55", theirs: object = "2.533 / 2.25", letter: str = "C") -> str:
-    return f"answer_4a = {ours}\nanswer_4b = {theirs}\nanswer_4c = {letter!r}"
+PRICED = """
+t = 1 + alpha_both + alpha_both**2 + alpha_both**3
+mine, its = own_v + 3 * own_c, (pass_ms + 3 * draft_ms) / plain_ms
+"""
 
 
-def crowd(four: object = "2.2 * 11 / 14", most: object = 8) -> str:
+def gap(ours: object = "t / mine", theirs: object = "t / its", letter: str = "D") -> str:
+    return f'{PRICED}answer_4a = {ours}\nanswer_4b = {theirs}\nanswer_4c = "{letter}"'
+
+
+MOST = "max(b for b in (1, 2, 4, 8, 16, 32) if brings * takes[b] > takes[4 * b])"
+
+
+def crowd(four: object = "brings * takes[4] / takes[16]", most: object = MOST) -> str:
     return f"answer_5a = {four}\nanswer_5b = {most}"
 
 
@@ -91,19 +107,21 @@ MALFORMED = {
     "q7-answer": "choose = ('small', 6)",
 }
 
+OLD_WORDS = changed(TODAY, ('"method": "ngram"', '"speculative_model": "[ngram]"'), ("prompt_lookup", "ngram_prompt_lookup"))
+
 LEARNERS = {
     "perfect": ({}, {}),
     # Counters count since this morning.
     "no_difference": (
-        {"q2-answer": counted("190 / 360", "1 + 190 / 90", "190 / 245")},
+        {"q2-answer": counted("after[2] / after[1]", "1 + after[2] / after[0]", "after[2] / (after[2] + after[0] - after[-1])")},
         {"q2a-check": 1, "q2b-check": 1, "q2c-check": 1},
     ),
     # The target's own token is no part of what a round brings.
     "no_own_token": (
         {
-            "q2-answer": counted(length=2.4),
-            "q3-answer": silent(36, 3),
-            "q4-answer": gap("1.533 / 1.55", "1.533 / 2.25"),
+            "q2-answer": counted(length="stood / rounds"),
+            "q3-answer": silent("accepted", "accepted / drafts"),
+            "q4-answer": gap("(t - 1) / mine", "(t - 1) / its"),
             "q7-answer": choose(changed(BEST, ("/ (1 - alpha)", "/ (1 - alpha) - 1"))),
         },
         {"q2b-check": 1, "q3a-check": 1, "q3b-check": 1, "q4a-check": 1, "q4b-check": 1, "q7-check": 4},
@@ -111,22 +129,25 @@ LEARNERS = {
     # A pass over many tokens costs about one token, whoever else is there.
     "verifying_is_free": (
         {
-            "q4-answer": gap("2.533 / 1.3", "2.533 / 1.75"),
-            "q5-answer": crowd(2.2, 32),
+            "q4-answer": gap("t / (1 + 3 * own_c)", "t * plain_ms / (plain_ms + 3 * draft_ms)"),
+            "q5-answer": crowd("brings", 32),
             "q7-answer": choose(changed(BEST, ("milliseconds[users * (k + 1)] / milliseconds[users]", "1"))),
         },
         {"q4a-check": 1, "q4b-check": 1, "q5a-check": 1, "q5b-check": 1, "q7-check": 4},
     ),
     # One user's prices hold for sixteen.
     "one_user_is_many": (
-        {"q5-answer": crowd(2.0, 32), "q7-answer": choose(changed(BEST, ("users * (k + 1)", "k + 1"), ("[users]", "[1]")))},
+        {
+            "q5-answer": crowd("brings * takes[1] / takes[4]", 32),
+            "q7-answer": choose(changed(BEST, ("users * (k + 1)", "k + 1"), ("[users]", "[1]"))),
+        },
         {"q5a-check": 1, "q5b-check": 1, "q7-check": 2},
     ),
     # The acceptance rate is all there is.
     "rate_is_all": (
         {
-            "q2-answer": counted(alpha=0.6),
-            "q4-answer": gap("0.7 * 3", "0.7 * 3", "A"),
+            "q2-answer": counted(alpha="stood / drafted"),
+            "q4-answer": gap("alpha_both * 3", "alpha_both * 3", "A"),
             "q7-answer": choose(
                 "if not offers:\n    return 'plain', 0\nname, alpha, c = max(offers, key=lambda o: o[1])\nreturn name, k_max"
             ),
@@ -136,8 +157,8 @@ LEARNERS = {
     # The old words still hold, and the server counts every pass.
     "old_words": (
         {
-            "q1-answer": recipe({"speculative_model": "[ngram]", "num_speculative_tokens": 3, "ngram_prompt_lookup_max": 4, "x": 1}, 1),
-            "q3-answer": silent(12, "1 + 36 / 12"),
+            "q1-answer": recipe(OLD_WORDS, 1),
+            "q3-answer": silent("drafts", "1 + accepted / drafts"),
         },
         {"q1a-check": 1, "q1b-check": 1, "q3a-check": 1, "q3b-check": 1},
     ),
@@ -183,16 +204,23 @@ RIGHT = [
     ("q1-answer", recipe()),
     (
         "q1-answer",
-        "answer_1a = dict(prompt_lookup_min=1, prompt_lookup_max=4, num_speculative_tokens=3, method='ngram')\nanswer_1b = 2 + 2",
+        "answer_1a = dict(prompt_lookup_min=1, prompt_lookup_max=longest, num_speculative_tokens=guesses, method='ngram')\n"
+        "answer_1b = answer_1a['prompt_lookup_max']",
     ),
     ("q2-answer", counted()),
-    ("q2-answer", counted("120 / 200", "170 / 50", 0.78)),
+    ("q2-answer", counted("sum(at) / (len(at) * rounds)", "(rounds + sum(at)) / rounds", "round(sum(at) / (rounds + sum(at[:-1])), 2)")),
     ("q3-answer", silent()),
-    ("q3-answer", silent(12 + 52, 1.56)),
+    ("q3-answer", silent("drafts + (written - accepted - drafts)", "round(1 + accepted / (written - accepted), 2)")),
     ("q4-answer", gap()),
-    ("q4-answer", gap(1.63, 1.13)),
+    (
+        "q4-answer",
+        gap("round((1 - alpha_both**4) / (1 - alpha_both) / mine, 2)", "round(t / (pass_ms / plain_ms + 3 * draft_ms / plain_ms), 2)"),
+    ),
     ("q5-answer", crowd()),
-    ("q5-answer", crowd(1.73, 8)),
+    (
+        "q5-answer",
+        crowd("round(brings / (takes[16] / takes[4]), 2)", "[b for b in (1, 2, 4, 8, 16, 32) if brings * takes[b] > takes[4 * b]][-1]"),
+    ),
     ("q6-answer", speculation(READ)),
     ("q6-answer", speculation(BY_PATTERN)),
     ("q6-answer", speculation(BY_DICTIONARY)),
@@ -202,47 +230,147 @@ RIGHT = [
 ]
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
-OLD = {"speculative_model": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1}
 WRONG = {
     **{
-        f"1a is {a}": ("q1-answer", recipe(a), {"q1a-check": 1})
-        for a in (
-            OLD,
-            {"model": "[ngram]", "num_speculative_tokens": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1},
-            {"method": "ngram", "num-speculative-tokens": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1},
-            {"method": "[ngram]", "num_speculative_tokens": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1},
-            {"method": "ngram", "k": 3, "prompt_lookup_max": 4, "prompt_lookup_min": 1},
-            {"method": "ngram", "num_speculative_tokens": 3, "ngram_prompt_lookup_max": 4, "ngram_prompt_lookup_min": 1},
-            {**TODAY, "prompt_lookup_min": 4},
-            {**TODAY, "num_speculative_tokens": "3"},
-        )
-    },
-    **{f"1b is {b}": ("q1-answer", recipe(shortest=b), {"q1b-check": 1}) for b in (0, 1, 2, 3, 5)},
-    **{f"2a is {a}": ("q2-answer", counted(rate=a), {"q2a-check": 1}) for a in ("190 / 360", "120 / 153", "70 / 160", "17 / 50", 1, 0.5)},
-    **{
-        f"2b is {b}": ("q2-answer", counted(length=b), {"q2b-check": 1})
-        for b in (2.4, "1 + 190 / 90", "190 / 90", 4, 1.6, 0.6, "1 + 120 / 90")
+        f"1a: {what}": ("q1-answer", recipe(changed(TODAY, *changes)), {"q1a-check": 1})
+        for what, changes in {
+            "the old model": [('"method"', '"speculative_model"')],
+            "a model in brackets": [('"method": "ngram"', '"model": "[ngram]"')],
+            "hyphens": [("num_speculative_tokens", "num-speculative-tokens")],
+            "a method in brackets": [('"ngram"', '"[ngram]"')],
+            "k": [("num_speculative_tokens", "k")],
+            "the old bounds": [("prompt_lookup", "ngram_prompt_lookup")],
+            "both bounds the same": [('"prompt_lookup_min": 1', '"prompt_lookup_min": longest')],
+            "numbers in quotes": [("guesses", "str(guesses)")],
+            "the two numbers swapped": [("guesses", "x"), ("longest", "guesses"), (": x", ": longest")],
+        }.items()
     },
     **{
-        f"2c is {c}": ("q2-answer", counted(alpha=c), {"q2c-check": 1})
-        for c in (0.6, "120 / 170", "45 / 50", "17 / 50", 0.5, "190 / 245", "17 / 24")
+        f"1b: {what}": ("q1-answer", recipe(shortest=b), {"q1b-check": 1})
+        for what, b in {
+            "none is too short": 0,
+            "the old default": 1,
+            "a pair": 2,
+            "as many as are drafted": "guesses",
+            "longer than the longest": "longest + 1",
+            "ending and draft": "longest + guesses",
+        }.items()
     },
-    **{f"3a is {a}": ("q3-answer", silent(passes=a), {"q3a-check": 1}) for a in (12, 100, 52, 25, 88, 36, 76, 60)},
-    **{f"3b is {b}": ("q3-answer", silent(brings=b), {"q3b-check": 1}) for b in (4, 3, "100 / 12", 0.64, 0.75, 1.36, 1.92)},
     **{
-        f"4a is {a}": ("q4-answer", gap(ours=a), {"q4a-check": 1})
-        for a in (2.533, "2.533 / 1.25", "2.533 / 1.35", "1.533 / 1.55", "3.1 / 1.55", "2.533 / 1.3", 2.1, "1.55 / 2.533", "4 / 1.55")
+        f"2a: {what}": ("q2-answer", counted(rate=a), {"q2a-check": 1})
+        for what, a in {
+            "no difference": "after[2] / after[1]",
+            "alpha": "stood / (stood + rounds - at[-1])",
+            "the requests before": "before[2] / before[1]",
+            "whole drafts": "at[-1] / rounds",
+            "the first position": "at[0] / rounds",
+            "per round": "min(stood / rounds, 1)",
+            "one before, one after": "stood / after[1]",
+        }.items()
     },
     **{
-        f"4b is {b}": ("q4-answer", gap(theirs=b), {"q4b-check": 1})
-        for b in ("2.533 / 1.5", "2.533 / 1.55", "2.533 / 1.75", "1.533 / 2.25", "4 / 2.25", "2.533 / 27", "2.25 / 2.533", 1)
+        f"2b: {what}": ("q2-answer", counted(length=b), {"q2b-check": 1})
+        for what, b in {
+            "no own token": "stood / rounds",
+            "no difference": "1 + after[2] / after[0]",
+            "neither": "after[2] / after[0]",
+            "all that are drafted": "len(at)",
+            "all that are drafted, and one": "len(at) + 1",
+            "the rate, and one": "1 + stood / drafted",
+            "the rate": "stood / drafted",
+            "one before, one after": "1 + stood / after[0]",
+        }.items()
     },
-    **{f"4c is {letter}": ("q4-answer", gap(letter=letter), {"q4c-check": 1}) for letter in "ABD"},
     **{
-        f"5a is {a}": ("q5-answer", crowd(four=a), {"q5a-check": 1})
-        for a in (2, 2.2, "2.2 * 10 / 14", "2.2 * 4 * 11 / 14", "14 / 11 / 2.2", "14 / 11", "2.2 / 4 * 11 / 14")
+        f"2c: {what}": ("q2-answer", counted(alpha=c), {"q2c-check": 1})
+        for what, c in {
+            "the rate": "stood / drafted",
+            "each round ends with a rejection": "stood / (stood + rounds)",
+            "the first position": "at[0] / rounds",
+            "whole drafts": "at[-1] / rounds",
+            "no difference": "after[2] / (after[2] + after[0] - after[-1])",
+            "no rejection": 1,
+        }.items()
     },
-    **{f"5b is {b}": ("q5-answer", crowd(most=b), {"q5b-check": 1}) for b in (1, 2, 4, 16, 32, 64)},
+    **{
+        f"3a: {what}": ("q3-answer", silent(passes=a), {"q3a-check": 1})
+        for what, a in {
+            "the drafts": "drafts",
+            "a pass a token": "written",
+            "rejected ones, too": "written - proposed",
+            "all as good as the counted": "round(written / (1 + accepted / drafts))",
+            "a draft saves one": "written - drafts",
+            "the accepted ones": "accepted",
+            "drafts come on top": "written - accepted + drafts",
+            "silent ones alone": "written - accepted - drafts",
+        }.items()
+    },
+    **{
+        f"3b: {what}": ("q3-answer", silent(brings=b), {"q3b-check": 1})
+        for what, b in {
+            "as counted": "1 + accepted / drafts",
+            "as counted, without its own": "accepted / drafts",
+            "passes with a draft": "written / drafts",
+            "upside down": "(written - accepted) / written",
+            "the rate": "accepted / proposed",
+            "drafts come on top": "written / (written - accepted + drafts)",
+            "rejected ones, too": "written / (written - proposed)",
+            "accepted, over all": "1 + accepted / written",
+        }.items()
+    },
+    **{
+        f"4a: {what}": ("q4-answer", gap(ours=a), {"q4a-check": 1})
+        for what, a in {
+            "the tokens": "t",
+            "drafting is free": "t / own_v",
+            "one drafted": "t / (own_v + own_c)",
+            "no own token": "(t - 1) / mine",
+            "each as likely": "(1 + 3 * alpha_both) / mine",
+            "the pass is a step": "t / (1 + 3 * own_c)",
+            "no cost": "3 * alpha_both",
+            "upside down": "mine / t",
+            "every guess stands": "4 / mine",
+        }.items()
+    },
+    **{
+        f"4b: {what}": ("q4-answer", gap(theirs=b), {"q4b-check": 1})
+        for what, b in {
+            "drafting is free": "t * plain_ms / pass_ms",
+            "the prices of the other": "t / mine",
+            "one drafted": "t * plain_ms / (pass_ms + draft_ms)",
+            "the pass is a step": "t * plain_ms / (plain_ms + 3 * draft_ms)",
+            "no own token": "(t - 1) / its",
+            "every guess stands": "4 / its",
+            "in milliseconds": "t / (pass_ms + 3 * draft_ms)",
+            "over the other's step": "t * own_ms / (pass_ms + 3 * draft_ms)",
+            "upside down": "its / t",
+            "nothing gained": 1,
+        }.items()
+    },
+    **{f"4c is {letter}": ("q4-answer", gap(letter=letter), {"q4c-check": 1}) for letter in "ABC"},
+    **{
+        f"5a: {what}": ("q5-answer", crowd(four=a), {"q5a-check": 1})
+        for what, a in {
+            "one user": "brings * takes[1] / takes[4]",
+            "the tokens": "brings",
+            "a step of one": "brings * takes[1] / takes[16]",
+            "of all users": "4 * brings * takes[4] / takes[16]",
+            "upside down": "takes[16] / takes[4] / brings",
+            "the price": "takes[16] / takes[4]",
+            "shared by the users": "brings / 4 * takes[4] / takes[16]",
+        }.items()
+    },
+    **{
+        f"5b: {what}": ("q5-answer", crowd(most=b), {"q5b-check": 1})
+        for what, b in {
+            "one user": 1,
+            "one too early": f"{MOST} // 2",
+            "one too late": f"{MOST} * 2",
+            "all of them": 32,
+            "tokens for users": f"4 * {MOST}",
+            "between two of them": f"{MOST} + 1",
+        }.items()
+    },
     "the first engine alone": (
         "q6-answer",
         speculation(changed(READ, ("found[i] += int(value)", "found[i] = found[i] or int(value)"))),
@@ -270,6 +398,17 @@ WRONG = {
         {"q6-check": 4},
     ),
     "three must be there": ("q6-answer", speculation(changed(READ, ("return tuple", "assert all(found)\nreturn tuple"))), {"q6-check": 1}),
+    "somewhere in the name": ("q6-answer", speculation(changed(READ, ("name.endswith(wanted)", "wanted in name"))), {"q6-check": 1}),
+    "nothing for a missing one": (
+        "q6-answer",
+        speculation(changed(READ, ("return tuple(found)", "return tuple(x or None for x in found)"))),
+        {"q6-check": 1},
+    ),
+    "engine 0 alone": (
+        "q6-answer",
+        speculation(changed(READ, ("name.endswith(wanted)", "name.endswith(wanted) and 'engine=\"0\"' in line"))),
+        {"q6-check": 1},
+    ),
     "digits alone": (
         "q6-answer",
         speculation(changed(READ, ("float(line.split()[-1])", "line.split()[-1].split('.')[0]"))),
@@ -314,8 +453,36 @@ WRONG = {
         ),
         {"q7-check": 3},
     ),
+    "the draft counted once": ("q7-answer", choose(changed(BEST, ("users * (k + 1)", "users + k"))), {"q7-check": 2}),
+    "c for each user": ("q7-answer", choose(changed(BEST, ("k * c", "k * c * users"))), {"q7-check": 1}),
+    "every guess counts the same": (
+        "q7-answer",
+        choose(changed(BEST, ("(1 - alpha ** (k + 1)) / (1 - alpha)", "1 + alpha * k"))),
+        {"q7-check": 3},
+    ),
+    "up to the first that is no better": (
+        "q7-answer",
+        choose(
+            changed(BEST, ("        if tokens / cost > most:\n", "        if tokens / cost <= most:\n            break\n        else:\n"))
+        ),
+        {"q7-check": 1},
+    ),
+    "offers are eaten": (
+        "q7-answer",
+        choose(changed(BEST, ("for name, alpha, c in offers:", "while offers:\n    name, alpha, c = offers.pop()"))),
+        {"q7-check": 4},
+    ),
     "no own token": ("q7-answer", choose(changed(BEST, ("/ (1 - alpha)", "/ (1 - alpha) - 1"))), {"q7-check": 4}),
     "the visible case alone": ("q7-answer", choose("return 'lookup', 1"), {"q7-check": 4}),
+}
+
+# Where the chapter names what is behind a wrong letter, or says why it is wrong.
+NAMED = {
+    "q4c-check": {
+        "A": "You can measure it anywhere and take it with you.",
+        "B": "When many users fill it, each guess takes the place of somebody's certain word",
+        "C": "a round without a draft is in none of the counters",
+    }
 }
 
 # What feedback on a wrong answer must not say.
@@ -329,7 +496,7 @@ KEYS = {
     "q3b-check": r"1\.56",
     "q4a-check": r"1\.63|1\.55\b",
     "q4b-check": r"1\.13|2\.25",
-    "q4c-check": r"\bC\b",
+    "q4c-check": r"\bD\b",
     "q5a-check": r"1\.73",
     "q5b-check": r"\b8\b(?! ?\.)(?<!chapter 8)|eight",
 }

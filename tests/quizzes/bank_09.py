@@ -1,5 +1,6 @@
 """Answers to the knowledge check of chapter 9, with the marks they must get. What the names mean is said in source.py."""
 
+import json
 from textwrap import dedent, indent
 
 CHECKS = {
@@ -24,7 +25,12 @@ def judge(body: str) -> str:
     return "def judge(p, q, ids):\n" + indent(dedent(body).strip(), "    ")
 
 
-def stand(warm: object = 0.85, cold: object = 0.5) -> str:
+# The share of drafted tokens that stand at temperature 1, and at temperature 0; a mean over the places of question 1.
+WARM = "sum(min(a, b) for p, q in places for a, b in zip(p, q)) / 3"
+COLD = "sum(p.index(max(p)) == q.index(max(q)) for p, q in places) / 3"
+
+
+def stand(warm: object = WARM, cold: object = COLD) -> str:
     return f"answer_1a = {warm}\nanswer_1b = {cold}"
 
 
@@ -32,15 +38,18 @@ def chosen(letters: str = "YXYX") -> str:
     return f"answer_2 = list({letters!r})"
 
 
-def slope(times: object = 900) -> str:
+def slope(times: object = "p_first / q_first") -> str:
     return f"answer_3 = {times}"
 
 
 def flatter(letters: str = "AB") -> str:
-    return f"answer_4 = list({letters!r})"
+    return f"answer_4 = {json.dumps(list(letters))}"
 
 
-def bought(speedup: object = 1.4, alpha: object = 0.25, minutes: object = 60) -> str:
+OLD, NEW, ROUND = "(1 + alpha_old + alpha_old**2)", "(1 + alpha_new + alpha_new**2)", "(pass_3 + 2 * c)"
+
+
+def bought(speedup: object = f"{NEW} / {ROUND}", alpha: object = "pass_2 + c - 1", minutes: object = "stop / (s - 1)") -> str:
     return f"answer_5a = {speedup}\nanswer_5b = {alpha}\nanswer_5c = {minutes}"
 
 
@@ -91,7 +100,7 @@ LEARNERS = {
     "perfect": ({}, {}),
     # What counts is the target's favourite token, at any temperature.
     "the_favourite_alone": (
-        {"q1-answer": stand(0.5, 0.5), "q2-answer": chosen("YYYY"), "q6-answer": learn(FAVOURITE_ALONE)},
+        {"q1-answer": stand(COLD, COLD), "q2-answer": chosen("YYYY"), "q6-answer": learn(FAVOURITE_ALONE)},
         {"q1a-check": 1, "q2-check": 2, "q6-check": 5},
     ),
     # The loss that is made small in the end is the best guide from the start.
@@ -103,13 +112,13 @@ LEARNERS = {
     "leaks": ({"q4-answer": flatter("")}, {"q4-check": 2}),
     # A higher alpha is a faster decoder; nothing has a price.
     "forgets_prices": (
-        {"q5-answer": bought(1.96, 0.05, 30)},
+        {"q5-answer": bought(NEW, "c", "stop")},
         {"q5a-check": 1, "q5b-check": 1, "q5c-check": 1},
     ),
     # The draft's laws are laws over the target's tokens, one by one.
     "ids_forgotten": ({"q7-answer": judge(IDS_FORGOTTEN)}, {"q7-check": 2}),
     # What the draft cannot say does not count.
-    "only_what_it_can_say": ({"q1-answer": stand(0.85, 1), "q7-answer": judge(RENORMALISED)}, {"q1b-check": 1, "q7-check": 1}),
+    "only_what_it_can_say": ({"q1-answer": stand(cold=1), "q7-answer": judge(RENORMALISED)}, {"q1b-check": 1, "q7-check": 1}),
 }
 
 WITH_NUMPY = """
@@ -136,13 +145,15 @@ return sum(alpha) / len(alpha), 1 - sum(tv) / len(tv)
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", stand()),
-    ("q1-answer", stand("1 - (0.1 + 0.2) / 2", "1 / 2")),
+    ("q1-answer", stand(f"round({WARM}, 2)", f"round({COLD}, 2)")),
+    ("q1-answer", stand("1 - sum(abs(a - b) for p, q in places for a, b in zip(p, q)) / 6")),
     ("q2-answer", chosen()),
-    ("q3-answer", slope("0.9 / 0.001")),
-    ("q3-answer", slope(899)),
+    ("q3-answer", slope()),
+    ("q3-answer", slope("p_first / q_first - 1")),
+    ("q3-answer", slope("round(p_first / q_first, -1)")),
     ("q4-answer", flatter("BA")),
     ("q5-answer", bought()),
-    ("q5-answer", bought("1.96 / 1.4", "1 / 4", "0.5 * 120")),
+    ("q5-answer", bought(f"round({NEW} / {ROUND}, 2)", "-(1 - pass_2 - c)", "round(1 / (s - 1) * stop)")),
     ("q6-answer", learn(STEPS)),
     ("q6-answer", learn(WITH_NUMPY)),
     ("q6-answer", learn(RECURSIVE)),
@@ -156,23 +167,120 @@ IN_PLACE = changed(STEPS, ("z = list(logits)", "z = logits"), ("    z = [", "   
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
-    **{f"1a is {a}": ("q1-answer", stand(warm=a), {"q1a-check": 1}) for a in (0.15, 0.7, 0.72, 0.465, 0.5, 0.9, 0.8)},
-    **{f"1b is {b}": ("q1-answer", stand(cold=b), {"q1b-check": 1}) for b in (0.85, 1, 0, 0.7, 0.55, 0.45, 0.65)},
+    **{
+        f"1a: {mistake}": ("q1-answer", stand(warm=value), {"q1a-check": 1})
+        for mistake, value in {
+            "what falls": f"1 - {WARM}",
+            "the whole difference": "1 - sum(abs(a - b) for p, q in places for a, b in zip(p, q)) / 3",
+            "all of them stand": "sum(map(min, *places[0])) * sum(map(min, *places[1])) * sum(map(min, *places[2]))",
+            "drawn and compared": "sum(a * b for p, q in places for a, b in zip(p, q)) / 3",
+            "as at temperature 0": COLD,
+            "the first place": "sum(map(min, *places[0]))",
+            "the last place": "sum(map(min, *places[2]))",
+            "a mean over the tokens, too": f"{WARM} / 3",
+            "the mean ratio": "sum(min(1, a / b) for p, q in places for a, b in zip(p, q)) / 9",
+            "the draft's favourite alone": "sum(min(p[q.index(max(q))] / max(q), 1) for p, q in places) / 3",
+        }.items()
+    },
+    **{
+        f"1b: {mistake}": ("q1-answer", stand(cold=value), {"q1b-check": 1})
+        for mistake, value in {
+            "as at temperature 1": WARM,
+            "where they differ": f"(1 - {COLD}) or 0.99",
+            "one law is enough": 1,
+            "the target's dice": "sum(max(p) for p, q in places) / 3",
+            "the draft's dice": "sum(max(q) for p, q in places) / 3",
+            "the target's word on the draft's favourite": "sum(p[q.index(max(q))] for p, q in places) / 3",
+            "the draft's word on the target's favourite": "sum(q[p.index(max(p))] for p, q in places) / 3",
+        }.items()
+    },
     **{
         f"2 is {letters}": ("q2-answer", chosen(letters), {"q2-check": lost})
         for letters, lost in {"XXXX": 2, "YYYY": 2, "YXYY": 1, "YYYX": 1, "YXXX": 1, "XXYX": 1, "YYXX": 2, "XYXY": 2, "YYXY": 2}.items()
     },
-    **{f"3 is {times}": ("q3-answer", slope(times), {"q3-check": 2}) for times in (1, 1000, 450, 1800, 0.00111, 0.9, 999, 900_000, 10, 9)},
+    **{
+        f"3: {mistake}": ("q3-answer", slope(value), {"q3-check": 2})
+        for mistake, value in {
+            "a distance falls as it is walked": 1,
+            "the factor alone": "1 / q_first",
+            "the second token's factor": "(1 - q_first) / q_first",
+            "halved": "p_first / q_first / 2",
+            "doubled": "p_first / q_first * 2",
+            "turned round": "q_first / p_first",
+            "forward KL's fall": "p_first - q_first",
+            "total variation's fall": "q_first * (1 - q_first)",
+            "the factor twice": "p_first / q_first**2",
+            "the factor of the second token": "(p_first - q_first) / (1 - q_first)",
+            "how large they are": "(p_first * 6.8 + (1 - p_first) * -2.3) / (p_first - q_first)",
+        }.items()
+    },
     **{
         f"4 is {letters or 'nothing'}": ("q4-answer", flatter(letters), {"q4-check": lost})
         for letters, lost in {"": 2, "A": 1, "B": 1, "ABC": 1, "ABD": 1, "ABE": 1, "AC": 2, "CD": 2, "AD": 2, "ABCDE": 2, "E": 2}.items()
     },
     **{
-        f"5a is {a}": ("q5-answer", bought(a), {"q5a-check": 1})
-        for a in ("1.39 / 1.4", "1.96 / 1.3", "1.96 / 1.35", 1.96, "0.96 / 1.4", "2.2 / 1.4", "1.96 / 1.39", "1.6 / 1.4", "1.4 / 1.96", 2)
+        f"5a: {mistake}": ("q5-answer", bought(value), {"q5a-check": 1})
+        for mistake, value in {
+            "before the training": f"{OLD} / {ROUND}",
+            "drafting is free": f"{NEW} / pass_3",
+            "one token drafted": f"{NEW} / (pass_3 + c)",
+            "nothing has a price": NEW,
+            "no token of the target's own": f"({NEW} - 1) / {ROUND}",
+            "the second guess as often as the first": f"(1 + 2 * alpha_new) / {ROUND}",
+            "compared with before": f"{NEW} / {OLD}",
+            "the first guess alone": f"(1 + alpha_new) / {ROUND}",
+            "k is one": "(1 + alpha_new) / (pass_2 + c)",
+            "turned round": f"{ROUND} / {NEW}",
+            "three tokens drafted": f"({NEW} + alpha_new**3) / (pass_3 + 3 * c)",
+            "a pass costs one step": f"{NEW} / (1 + 2 * c)",
+        }.items()
     },
-    **{f"5b is {b}": ("q5-answer", bought(alpha=b), {"q5b-check": 1}) for b in (0.2, 0.05, 1.25, 0.4, 0.5, 0.8, 0.33)},
-    **{f"5c is {c}": ("q5-answer", bought(minutes=c), {"q5c-check": 1}) for c in (45, 20, 30, 90, 15, 75)},
+    **{
+        f"5b: {mistake}": ("q5-answer", bought(alpha=value), {"q5b-check": 1})
+        for mistake, value in {
+            "drafting is free": "pass_2 - 1",
+            "a pass costs one step": "c",
+            "no token of the target's own": "pass_2 + c",
+            "two tokens with alpha": "(pass_2 + c) / 2",
+            "k is two": "pass_3 + 2 * c - 1",
+            "two tokens drafted": "pass_2 + 2 * c - 1",
+            "turned round": "1 / (pass_2 + c)",
+        }.items()
+    },
+    **{
+        f"5c: {mistake}": ("q5-answer", bought(minutes=value), {"q5c-check": 1})
+        for mistake, value in {
+            "times the speedup": "stop * s",
+            "by the speedup": "stop / s",
+            "as long as it stood": "stop",
+            "the training counted": "stop + stop / (s - 1)",
+            "times the gain": "stop * (s - 1)",
+            "the gain by the speedup": "stop * s / (s + 1)",
+        }.items()
+    },
+    "each logit after the other": (
+        "q6-answer",
+        learn(
+            "z = list(logits)\nfor _ in range(steps):\n    for i in range(len(z)):\n        e = [math.exp(x - max(z)) for x in z]\n"
+            "        z[i] -= rate * (e[i] / sum(e) - p[i])\nreturn z"
+        ),
+        {"q6-check": 5},
+    ),
+    "two tokens alone": (
+        "q6-answer",
+        learn(
+            "a, b = logits[:2]\nfor _ in range(steps):\n    x = rate * (p[0] - 1 / (1 + math.exp(max(-500, min(500, b - a)))))\n"
+            "    a, b = a + x, b - x\nreturn [a, b, *logits[2:]]"
+        ),
+        {"q6-check": 5},
+    ),
+    "the first logits forgotten": ("q6-answer", learn(changed(STEPS, ("z = list(logits)", "z = [0.0] * len(p)"))), {"q6-check": 5}),
+    "the mean over the tokens": ("q6-answer", learn(changed(STEPS, ("(q[i] - p[i])", "(q[i] - p[i]) / len(z)"))), {"q6-check": 5}),
+    "the slope kept in p": (
+        "q6-answer",
+        learn(changed(STEPS, ("    z = [", "    p[:] = [b - a for a, b in zip(p, q)]\n    z = ["), ("(q[i] - p[i])", "p[i]"))),
+        {"q6-check": 3},
+    ),
     "the wrong way": ("q6-answer", learn(changed(STEPS, ("z[i] - rate", "z[i] + rate"))), {"q6-check": 5}),
     "the favourite alone": ("q6-answer", learn(FAVOURITE_ALONE), {"q6-check": 5}),
     "the slope of total variation": ("q6-answer", learn(SLOPE_OF_TV), {"q6-check": 5}),
@@ -204,6 +312,14 @@ WRONG = {
     "the visible case alone": ("q6-answer", learn("return [0.25, -0.25]"), {"q6-check": 5}),
     "ids forgotten": ("q7-answer", judge(IDS_FORGOTTEN), {"q7-check": 2}),
     "the target among the same tokens": ("q7-answer", judge(RENORMALISED), {"q7-check": 1}),
+    "ids sorted": ("q7-answer", judge("ids = sorted(ids)\n" + JUDGED), {"q7-check": 2}),
+    "ids sorted in place": ("q7-answer", judge("ids.sort()\n" + JUDGED), {"q7-check": 2}),
+    "the laws sorted in place": (
+        "q7-answer",
+        judge(changed(JUDGED, ("return", "for a in p:\n    a.sort()\nreturn"))),
+        {"q7-check": 4},
+    ),
+    "likely enough": ("q7-answer", judge(changed(JUDGED, ("best == guess", "a[guess] >= 0.3"))), {"q7-check": 1}),
     "total variation for acceptance": ("q7-answer", judge(changed(JUDGED, ("acceptance / n", "1 - acceptance / n"))), {"q7-check": 2}),
     "the whole difference": (
         "q7-answer",
@@ -233,10 +349,19 @@ WRONG = {
     "the visible places alone": ("q7-answer", judge("return 0, 0.5"), {"q7-check": 4}),
 }
 
+# The words of the chapter that say what is wrong with a wrong letter.
+NAMED = {
+    "q4-check": {
+        "C": "They are other *questions*, not just other places in the same answers",
+        "D": "It is to say what *this target* will say.",
+        "E": "the *loss on the texts it reads* goes on falling: it begins to know them by heart",
+    }
+}
+
 # What feedback on a wrong answer must not say.
 KEYS = {
-    "q1a-check": r"\.85",
-    "q1b-check": r"\.5\b|1/2",
+    "q1a-check": r"\.76|\.77",
+    "q1b-check": r"\.33|1/3|third",
     "q2-check": r"\b[XY]\b",
     "q3-check": r"\b900\b|\b899",
     "q4-check": r"\b[AB]\b",

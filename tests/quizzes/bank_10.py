@@ -1,5 +1,6 @@
 """Answers to the knowledge check of chapter 10, with the marks they must get. What the names mean is said in source.py."""
 
+import json
 from textwrap import dedent, indent
 
 CHECKS = {
@@ -38,22 +39,33 @@ def explain(body: str) -> str:
 
 
 def reports(letters: str = "CADB") -> str:
-    return f"answer_1 = list({letters!r})"
+    return f"answer_1 = {json.dumps(list(letters))}"
 
 
-def steps(step: object = 0.0625, apart: object = 3) -> str:
+def steps(step: object = "low / 128", apart: object = "(best - second) * 128 / low") -> str:
     return f"answer_2a = {step}\nanswer_2b = {apart}"
 
 
-def chance(stands: object = 0.8, zero: object = 0.6, least: object = 0.3) -> str:
+# Question 3: how often token 0 stands after two tests, once it is drafted; and what the two laws have in common.
+TWICE, COMMON = "(1 - (1 - p0 / q0) ** 2)", "(p0 + 1 - q0)"
+
+
+def chance(stands: object = f"1 - q0 + q0 * {TWICE}", zero: object = f"q0 * {TWICE}", least: object = f"taken - {COMMON}") -> str:
     return f"answer_3a = {stands}\nanswer_3b = {zero}\nanswer_3c = {least}"
 
 
 def drafters(letters: str = "BD") -> str:
-    return f"answer_4 = list({letters!r})"
+    return f"answer_4 = {json.dumps(list(letters))}"
 
 
-def block(draft: object = 0.75, both: object = 0.625) -> str:
+# Question 5: the ratios of tokens 0 and 1, what the four drafts 00, 01, 10, 11 stand with, and how often each is made.
+R0, R1 = "p_each[0] / q_each[0]", "p_each[1] / q_each[1]"
+STAND = f"(({R0}) ** 2, {R0} * {R1}, {R0}, 1)"
+MADE = "(q_each[0] ** 2, q_each[0] * q_each[1], q_each[1] * q_each[0], q_each[1] ** 2)"
+OVERLAP = "(p_each[0] + q_each[1])"
+
+
+def block(draft: object = f"{R0} * {R1}", both: object = f"sum(a * b for a, b in zip({STAND}, {MADE}))") -> str:
     return f"answer_5a = {draft}\nanswer_5b = {both}"
 
 
@@ -104,17 +116,17 @@ LEARNERS = {
     ),
     # After a rejection the target has the last word, so the law is its own.
     "rejections_repair": (
-        {"q3-answer": chance(0.8, 0.4, 0), "q4-answer": drafters("")},
+        {"q3-answer": chance(zero="p0", least=0), "q4-answer": drafters("")},
         {"q3b-check": 1, "q3c-check": 1, "q4-check": 2},
     ),
     # A draft whose end depends on anything is suspect; so is one that claims what is not so.
     "fears_every_stop": ({"q4-answer": drafters("ABCDF")}, {"q4-check": 2}),
     # Token by token is all there is; what is above 1 is cut off.
-    "cuts_at_one": ({"q5-answer": block(0.5, 0.5625)}, {"q5a-check": 1, "q5b-check": 1}),
+    "cuts_at_one": ({"q5-answer": block(R0, f"{OVERLAP} ** 2")}, {"q5a-check": 1, "q5b-check": 1}),
     # What is left over need not add up, and the sum of the differences is the distance.
     "not_halved": (
         {
-            "q3-answer": chance(least=0.6),
+            "q3-answer": chance(least=f"(taken - {COMMON}) * 2"),
             "q6-answer": laws("return [b * x + y for b, x, y in zip(q, accept, after)]", "return sum(abs(a - b) for a, b in zip(p, law))"),
         },
         {"q3c-check": 1, "q6a-check": 3, "q6b-check": 2},
@@ -155,11 +167,11 @@ return ("bug", "rounding")[apart[0] <= near]
 RIGHT = [
     ("q1-answer", reports()),
     ("q2-answer", steps()),
-    ("q2-answer", steps("1 / 16", "0.1875 * 16")),
+    ("q2-answer", steps("2.0 ** -7 * low", "round((best - second) / low * 128)")),
     ("q3-answer", chance()),
-    ("q3-answer", chance("0.6 + 0.2", "0.4 + 0.4 * 0.5", "1 - 0.7")),
+    ("q3-answer", chance("p0 + 1 - q0 + (q0 - p0) * p0 / q0", "p0 + (q0 - p0) * p0 / q0", "(taken - (1 - q0)) - p0")),
     ("q4-answer", drafters("DB")),
-    ("q5-answer", block("3 / 4", "10 / 16")),
+    ("q5-answer", block(f"round({R0} * {R1}, 3)", f"{OVERLAP} ** 2 + p_each[0] * p_each[1] - p_each[0] * q_each[1]")),
     ("q6-answer", laws()),
     ("q6-answer", laws(BY_CASES, "return sum(max(a - b, 0) for a, b in zip(p, law))")),
     ("q6-answer", laws(WITH_NUMPY, "return 1 - sum(map(min, p, law))")),
@@ -203,13 +215,73 @@ WRONG = {
             "CBDC": 2,
         }.items()
     },
-    **{f"2a is {a}": ("q2-answer", steps(a), {"q2a-check": 1}) for a in (0.25, 0.125, 0.03125, 1, 0.5, 0.0039, "2 ** -8", 0.1)},
-    **{f"2b is {b}": ("q2-answer", steps(apart=b), {"q2b-check": 1}) for b in (0.1875, 1, 2, 0.75, 1.5, 6, 0.19)},
-    "2b follows a wrong 2a": ("q2-answer", steps(0.125, 1.5), {"q2a-check": 1}),
-    "2a is nothing": ("q2-answer", steps(0), {"q2a-check": 1}),
-    **{f"3a is {a}": ("q3-answer", chance(a), {"q3a-check": 1}) for a in (0.6, 0.75, 0.84, 1, 0.875, 0.2, 0.7)},
-    **{f"3b is {b}": ("q3-answer", chance(zero=b), {"q3b-check": 1}) for b in (0.4, 0.75, 0.8, 0.68, 0.2, 0.5)},
-    **{f"3c is {c}": ("q3-answer", chance(least=c), {"q3c-check": 1}) for c in (0.1, 0.9, 0, 0.5, 0.2, 0.4, 0.6, 0.15)},
+    **{
+        f"2a: {mistake}": ("q2-answer", steps(value), {"q2a-check": 1})
+        for mistake, value in {
+            "as far apart everywhere": 0.25,
+            "a doubling too few": "low / 64",
+            "a doubling too many": "low / 256",
+            "the other way": "8 / low",
+            "twice as far": 0.5,
+            "whole numbers": 1,
+            "eight digits behind the point": "2 ** -8",
+            "the same in decimals": 0.1,
+            "the gap of the scores": "best - second",
+            "nothing": 0,
+        }.items()
+    },
+    **{
+        f"2b: {mistake}": ("q2-answer", steps(apart=value), {"q2b-check": 1})
+        for mistake, value in {
+            "no steps but scores": "best - second",
+            "the steps of larger numbers": "(best - second) / 0.25",
+            "steps of twice the size": "(best - second) * 64 / low",
+            "steps of half the size": "(best - second) * 256 / low",
+            "both ends counted": "(best - second) * 128 / low + 1",
+            "what lies between": "(best - second) * 128 / low - 1",
+            "a near-tie": 1,
+            "the ratio": "best / second",
+        }.items()
+    },
+    "2b follows a wrong 2a": ("q2-answer", steps("low / 64", "(best - second) * 64 / low"), {"q2a-check": 1}),
+    **{
+        f"3a: {mistake}": ("q3-answer", chance(value), {"q3a-check": 1})
+        for mistake, value in {
+            "one test": COMMON,
+            "token 0 once drafted": TWICE,
+            "the average guess twice": f"1 - (1 - {COMMON}) ** 2",
+            "a second test never fails": 1,
+            "the tokens drafted equally often": f"({TWICE} + 1) / 2",
+            "what falls": f"q0 * (1 - {TWICE})",
+            "token 0 alone": f"q0 * {TWICE}",
+        }.items()
+    },
+    **{
+        f"3b: {mistake}": ("q3-answer", chance(zero=value), {"q3b-check": 1})
+        for mistake, value in {
+            "as the target says": "p0",
+            "once drafted": TWICE,
+            "at its first test": "p0 / q0",
+            "drafted": "q0",
+            "corrected by the target's law": f"q0 * {TWICE} + q0 * (1 - {TWICE}) * p0",
+            "drafted and fallen": f"q0 * (1 - {TWICE})",
+            "the mean of the laws": "(p0 + q0) / 2",
+            "twice as often": "p0 * 2 if p0 < 0.5 else 1",
+        }.items()
+    },
+    **{
+        f"3c: {mistake}": ("q3-answer", chance(least=value), {"q3c-check": 1})
+        for mistake, value in {
+            "what falls": "1 - taken",
+            "all of it": "taken",
+            "nothing": 0,
+            "only token 0 is free": "taken - p0",
+            "what is free": COMMON,
+            "the laws' own": f"1 - {COMMON}",
+            "half a point": f"(taken - {COMMON}) / 2",
+            "two points": f"(taken - {COMMON}) * 2",
+        }.items()
+    },
     **{
         f"4 is {letters or 'nothing'}": ("q4-answer", drafters(letters), {"q4-check": lost})
         for letters, lost in {
@@ -229,8 +301,30 @@ WRONG = {
             "ABCDEF": 2,
         }.items()
     },
-    **{f"5a is {a}": ("q5-answer", block(a), {"q5a-check": 1}) for a in (0.5, 1, 0.5625, 0.1875, 0.375, 0.25)},
-    **{f"5b is {b}": ("q5-answer", block(both=b), {"q5b-check": 1}) for b in ("9 / 16", 0.6875, 0.75, 0.5, 0.8125, 1)},
+    **{
+        f"5a: {mistake}": ("q5-answer", block(value), {"q5a-check": 1})
+        for mistake, value in {
+            "token by token": R0,
+            "made up for completely": 1,
+            "the average over drafts": f"{OVERLAP} ** 2",
+            "as the target writes it": "p_each[0] * p_each[1]",
+            "the first token's drafting": f"q_each[0] * {R0} * {R1}",
+            "the target's law": "p_each[0]",
+            "ratios turned round": "q_each[1] / p_each[1]",
+        }.items()
+    },
+    **{
+        f"5b: {mistake}": ("q5-answer", block(both=value), {"q5b-check": 1})
+        for mistake, value in {
+            "token by token": f"{OVERLAP} ** 2",
+            "made up for backwards, too": f"sum(a * b for a, b in zip((({R0}) ** 2, {R0} * {R1}, {R0} * {R1}, 1), {MADE}))",
+            "one of four drafts": f"{R0} * {R1}",
+            "a rejected token": R0,
+            "the same token twice": f"sum(a * b for a, b in zip((1, {R0} * {R1}, {R0}, 1), {MADE}))",
+            "equally often": f"sum({STAND}) / 4",
+            "one token": OVERLAP,
+        }.items()
+    },
     "what stands alone": ("q6-answer", laws("return [b * x for b, x in zip(q, accept)]"), {"q6a-check": 3}),
     "drawn until one stands": (
         "q6-answer",
@@ -266,6 +360,10 @@ WRONG = {
         {"q6a-check": 3},
     ),
     "the visible rule alone": ("q6-answer", laws("return after"), {"q6a-check": 3}),
+    "the overlap": ("q6-answer", laws(tv="return sum(map(min, p, law))"), {"q6b-check": 2}),
+    "the first token alone": ("q6-answer", laws(tv="return abs(p[0] - law[0])"), {"q6b-check": 2}),
+    "the laws sorted": ("q6-answer", laws(tv="p, law = sorted(p), sorted(law)\n" + TV), {"q6b-check": 2}),
+    "the law used up": ("q6-answer", laws(tv="return sum(abs(a - law.pop(0)) for a in p) / 2"), {"q6b-check": 2}),
     "not halved": ("q6-answer", laws(tv=changed(TV, (" / 2", ""))), {"q6b-check": 2}),
     "the largest difference": ("q6-answer", laws(tv="return max(abs(a - b) for a, b in zip(p, law))"), {"q6b-check": 2}),
     "differences that cancel": ("q6-answer", laws(tv="return abs(sum(a - b for a, b in zip(p, law))) / 2"), {"q6b-check": 2}),
@@ -301,8 +399,31 @@ WRONG = {
         explain(changed(VERDICT, ("plain == quick", "sorted(plain) == sorted(quick)"))),
         {"q7-check": 1},
     ),
+    "the texts used up": (
+        "q7-answer",
+        explain(
+            'if plain == quick:\n    return "same"\nwhile plain[:1] == quick[:1] and plain:\n    del plain[0], quick[0], gaps[0]\n'
+            'return "rounding" if plain and quick and gaps[0] <= near else "bug"'
+        ),
+        {"q7-check": 4},
+    ),
     "near is two": ("q7-answer", explain(changed(VERDICT, ("<= near", "<= 2"))), {"q7-check": 4}),
     "the visible texts alone": ("q7-answer", explain('return "same"'), {"q7-check": 4}),
+}
+
+# The words of the chapter that say what is wrong with a wrong letter.
+NAMED = {
+    "q1-check": {
+        "B": "*Identical in theory means identical in bf16* is a belief to drop.",
+        "C": "But do not excuse every difference with it",
+        "D": "no test of the code against *its own formula* shows it",
+    },
+    "q4-check": {
+        "A": "**A draft may end anywhere, if the reason is known before the token is drawn**",
+        "C": "k depends on rounds that are over, and never on a token that is still to be tested",
+        "E": "q is the law that the token was really drawn from",
+        "F": "To claim more certainty than there is costs acceptance; to claim less costs the law.",
+    },
 }
 
 # What feedback on a wrong answer must not say.
@@ -310,12 +431,12 @@ KEYS = {
     "q1-check": r"\b[A-D]\b",
     "q2a-check": r"\.062|1/16",
     "q2b-check": r"\b3\b|three",
-    "q3a-check": r"\.8\b",
-    "q3b-check": r"\.6\b",
-    "q3c-check": r"\.3\b",
+    "q3a-check": r"\.73\b",
+    "q3b-check": r"\.48\b",
+    "q3c-check": r"\.35\b",
     "q4-check": r"\b[BD]\b",
-    "q5a-check": r"\.75|3/4",
-    "q5b-check": r"\.625|10/16|5/8",
+    "q5a-check": r"\.66|2/3",
+    "q5b-check": r"\.68|17/25",
 }
 
 # Wrong forms: the check cell, what stands in the answer cell, and a part of what the check says.

@@ -3,16 +3,19 @@
 Each chapter NN in quizzes/source has a bank of answers, bank_NN.py beside this file, found by its number. Answers are written as
 the source of an answer cell, such as "q1-answer"; a cell that is not named holds the key. A bank has these names:
 
-CHECKS     dict: the points of each check cell; they add up to 20.
+CHECKS     dict: the points of each check cell; they add up to those of the chapter (POINTS below).
 LEARNERS   dict: name -> (answers by cell, points lost by check). "perfect" comes first with ({}, {}), at least four more follow with
            one misconception each, which runs through all the questions it touches. The second one also goes through nbgrader itself.
 MALFORMED  answers by cell, all of the wrong form: every check gives 0.
 RIGHT      list of (cell, answer): right answers written differently from the key; full marks.
-WRONG      dict: misconception -> (cell, answer, points lost by check). Every check loses something in one of them.
+WRONG      dict: misconception -> (cell, answer, points lost by check). Every check loses something in one of them, and each question has
+           at least five, a function ten; a question for one letter has all of the wrong ones.
+NAMED      dict: check of a question for letters -> {wrong letter: words of the chapter that name this misconception}.
 KEYS       dict: check -> a regular expression for the right answer, which feedback on a wrong one must not show. Function checks have none.
 FORMS      list of (check, answer, part of the sentence): what the visible part of a check says to an answer of the wrong form.
 
-Points are lost from those in CHECKS; a check that is not named loses nothing.
+Points are lost from those in CHECKS; a check that is not named loses nothing. Answers to a question with numbers of its own (`q1-numbers`)
+may use their names, and RIGHT and WRONG are tried with all its numbers; the other answers only with the first ones.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from types import ModuleType
 import nbformat
 
 QUIZZES = Path(__file__).parents[2] / "quizzes"
+ID, DRAW = "id-answer", "draw-numbers"
 CHAPTERS = sorted(path.parent.name for path in QUIZZES.glob("source/*/knowledge_check.ipynb"))
 
 
@@ -47,6 +51,11 @@ def number(chapter: str) -> int:
 
 def read(path: Path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=4)
+
+
+def worth(chapter: str) -> int:
+    """The points of a knowledge check; that of chapter 0 is a rehearsal."""
+    return 4 if number(chapter) == 0 else 20
 
 
 def knowledge_check(chapter: str) -> nbformat.NotebookNode:
@@ -71,15 +80,22 @@ def visible(source: str) -> str:
     return "\n".join(split(source, "HIDDEN TESTS")[0])
 
 
-def marks(notebook: nbformat.NotebookNode, answers: Mapping[str, str]) -> dict[str, tuple[float, str]]:
-    """Points and message of every check cell; an answer cell that `answers` does not name keeps what it has."""
-    namespace: dict[str, object] = {}
+def marks(
+    notebook: nbformat.NotebookNode, answers: Mapping[str, str], choice: int = 0, namespace: dict[str, object] | None = None
+) -> dict[str, tuple[float, str]]:
+    """Points and message of every check cell; an answer cell that `answers` does not name keeps what it has.
+
+    choice: which of its numbers each question has. namespace: where the cells run.
+    """
+    namespace = {} if namespace is None else namespace
     found = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.metadata.nbgrader.grade:
             found[cell.id] = run(cell.source, namespace)
         elif cell.cell_type == "code":
             run(answers.get(cell.id, cell.source), namespace)
+        if cell.id == DRAW:
+            namespace["drawn"] = lambda question, *choices: choices[choice % len(choices)]
     return found
 
 

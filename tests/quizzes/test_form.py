@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.quizzes.source import CHAPTERS, QUIZZES, has_bank, knowledge_check, number, read, split, visible
+from tests.quizzes.source import CHAPTERS, DRAW, ID, QUIZZES, has_bank, knowledge_check, number, read, split, visible, worth
 
 chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
@@ -16,8 +16,8 @@ def code_cells(chapter: str, grade: bool | None = None):
     return [cell for cell in cells if grade is None or cell.metadata.nbgrader.grade == grade]
 
 
-def test_chapters_1_to_5_have_one():
-    assert {"01", "02", "03", "04", "05"} <= {chapter[:2] for chapter in CHAPTERS}
+def test_every_chapter_has_one():
+    assert sorted(path.stem for path in QUIZZES.parent.glob("notebooks/*.ipynb")) == CHAPTERS
 
 
 @chapter
@@ -29,7 +29,8 @@ def test_it_has_a_bank_of_answers(chapter: str):
 def test_it_says_what_it_belongs_to_and_how_long_it_takes(chapter: str):
     first = knowledge_check(chapter).cells[0].source
     assert first.startswith("# Knowledge check: ")
-    assert f"\nChapter {number(chapter)}. **20 minutes.** 20 points" in first
+    minutes = 20 if number(chapter) else 5
+    assert f"\nChapter {number(chapter)}. **{minutes} minutes.** {worth(chapter)} points" in first
     lesson = read(QUIZZES.parent / "notebooks" / f"{chapter}.ipynb")
     assert f"generate_assignment {chapter}" in lesson.cells[-1].source, "the chapter ends by sending to its knowledge check"
 
@@ -46,13 +47,14 @@ def test_it_is_clean(chapter: str):
 
 
 @chapter
-def test_every_code_cell_is_an_answer_or_a_check(chapter: str):
+def test_every_code_cell_is_an_answer_a_check_or_draws_numbers(chapter: str):
     for cell in code_cells(chapter):
-        check = cell.id.endswith("-check")
-        assert check or cell.id.endswith("-answer")
-        wanted = {"grade": check, "solution": not check, "locked": check, "task": False, "grade_id": cell.id, "schema_version": 3}
+        what = cell.id.partition("-")[2]
+        assert what in ("answer", "check", "numbers")
+        wanted = {"grade": what == "check", "solution": what == "answer", "locked": what != "answer"}
+        wanted |= {"task": False, "grade_id": cell.id, "schema_version": 3}
         assert {key: value for key, value in cell.metadata.nbgrader.items() if key != "points"} == wanted
-        assert ("points" in cell.metadata.nbgrader) == check
+        assert ("points" in cell.metadata.nbgrader) == (what == "check")
         assert cell.source.startswith(f"# {cell.id} · "), "the marker by which a cell is found when its metadata is lost"
 
 
@@ -64,10 +66,10 @@ def test_its_points(chapter: str):
         points[question] = points.get(question, 0) + cell.metadata.nbgrader.points
     said = {}
     for cell in knowledge_check(chapter).cells:
-        if title := re.match(r"## Question (\d+) · .* · (\d+) points", cell.source):
+        if title := re.match(r"## Question (\d+) · .* · (\d+) points?\n", cell.source):
             said[f"q{title[1]}"] = int(title[2])
     assert said == points
-    assert sum(points.values()) == 20
+    assert sum(points.values()) == worth(chapter)
     row = re.search(rf"^\| {number(chapter)} \| .*$", (QUIZZES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert row, "the table of points in quizzes/README.md has no line for this chapter"
     assert {f"q{question}": int(worth) for question, worth in re.findall(r"(\d): (\d)", row[0])} == said
@@ -92,7 +94,30 @@ def test_hidden_tests_decide_and_solutions_are_marked(chapter: str):
         label = re.match(r"q(\d+[a-z]?)-", cell.id)[1]
         assert all(message.startswith(f"Question {label}: ") and message.endswith(".") for message in asserts)
     for cell in code_cells(chapter, grade=False):
-        assert split(cell.source, "SOLUTION")[1], cell.id
+        assert cell.id == ID or bool(split(cell.source, "SOLUTION")[1]) == cell.id.endswith("-answer"), cell.id
+
+
+@chapter
+def test_it_asks_as_many_questions_as_the_others(chapter: str):
+    checks = {re.match(r"q\d+", cell.id)[0]: "assert callable(" in cell.source for cell in code_cells(chapter, grade=True)}
+    functions = sum(checks.values())
+    if number(chapter):
+        assert 4 <= len(checks) - functions <= 6 and 1 <= functions <= 2
+
+
+@chapter
+def test_its_numbers_are_drawn_in_the_same_way_as_the_others(chapter: str):
+    first, *_ = (knowledge_check(each) for each in CHAPTERS)
+    ours = {cell.id: cell.source for cell in knowledge_check(chapter).cells}
+    for id_ in ("id-question", ID, DRAW):
+        assert ours[id_] == {cell.id: cell.source for cell in first.cells}[id_]
+    order = list(ours)
+    assert order.index("id-question") + 2 == order.index(ID) + 1 == order.index(DRAW) < order.index("q1-question")
+    for id_ in order:
+        if id_.endswith("-numbers") and id_ != DRAW:
+            question = id_.partition("-")[0]
+            assert order[order.index(id_) - 1 : order.index(id_) + 2] == [f"{question}-question", id_, f"{question}-answer"]
+            assert f'drawn("{number(chapter)}.{question[1:]}", ' in ours[id_]
 
 
 @chapter

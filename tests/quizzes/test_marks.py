@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.quizzes.source import CHAPTERS, bank, has_bank, knowledge_check, marks, number, run, split, visible
+from tests.quizzes.source import CHAPTERS, ID, QUIZZES, bank, has_bank, knowledge_check, marks, number, read, run, split, visible
 
 BANKS = {chapter: bank(chapter) for chapter in CHAPTERS if has_bank(chapter)}
 
@@ -47,9 +47,9 @@ each_chapter = pytest.mark.parametrize("chapter", BANKS)
 def test_the_bank_is_whole(chapter):
     its = BANKS[chapter]
     worth = {cell.id: cell.metadata.nbgrader.points for cell in notebook(chapter).cells if cell.id.endswith("-check")}
-    assert worth == its.CHECKS and sum(worth.values()) == 20
+    assert worth == its.CHECKS
     assert next(iter(its.LEARNERS)) == "perfect" and its.LEARNERS["perfect"] == ({}, {}) and len(its.LEARNERS) >= 5
-    answers = {id_ for id_ in cells(chapter) if id_.endswith("-answer")}
+    answers = {id_ for id_ in cells(chapter) if id_.endswith("-answer")} - {ID}
     used = {*its.MALFORMED, *(cell for cell, _ in its.RIGHT), *(cell for cell, _, _ in its.WRONG.values())}
     assert used == answers and {cell for given, _ in its.LEARNERS.values() for cell in given} <= answers
     assert {cell for cell, _ in its.RIGHT} == answers and set(its.MALFORMED) == answers
@@ -62,6 +62,35 @@ def test_the_bank_is_whole(chapter):
 def test_a_learner_with_one_misconception(chapter, entry):
     answers, lost = BANKS[chapter].LEARNERS[entry]
     assert points(chapter, answers) == less(chapter, lost)
+
+
+@each_chapter
+def test_every_question_has_its_usual_mistakes(chapter):
+    """At least five plausible wrong answers a question, ten a function; a question for one letter has them all, and two of a wrong form."""
+    its = BANKS[chapter]
+    for question in sorted({check.split("-")[0].rstrip("abcdef") for check in its.CHECKS}):
+        wrong = [answer for cell, answer, _ in its.WRONG.values() if cell == f"{question}-answer"]
+        checks = [check for check in its.CHECKS if re.match(rf"{question}[a-f]?-check$", check)]
+        functions = [check for check in checks if check not in its.KEYS]
+        formless = [answer for check, answer, _ in its.FORMS if check in checks]
+        letters = all(check in its.NAMED for check in checks)
+        assert len(set(wrong)) + (len(formless) if letters else 0) >= (10 if functions else 5), (
+            f"{chapter}, {question}: {len(wrong)} wrong answers"
+        )
+
+
+@each_chapter
+def test_every_distractor_is_a_misconception_that_the_chapter_names(chapter):
+    text = " ".join(" ".join(cell.source.split()) for cell in read(QUIZZES.parent / "notebooks" / f"{chapter}.ipynb").cells)
+    asked = {check: found[1] for check, source in cells(chapter).items() if (found := re.search(r'list\("([A-Z]+)"\)', visible(source)))}
+    assert set(BANKS[chapter].NAMED) == set(asked)
+    for check, named in BANKS[chapter].NAMED.items():
+        assert set(named) < set(asked[check]), f"{check} has the letters {asked[check]}"
+        for letter, words in named.items():
+            assert len(words.split()) >= 4 and " ".join(words.split()) in text, f"{check}, {letter}: the chapter nowhere says '{words}'"
+        wrong = [answer for cell, answer, lost in BANKS[chapter].WRONG.values() if check in lost]
+        for letter in named:
+            assert any(letter in re.findall(r'"([A-Z])"', answer) for answer in wrong), f"{check}: nobody answers {letter}"
 
 
 @each_chapter
@@ -111,7 +140,7 @@ def test_a_wrong_form_is_named_in_one_sentence(chapter, entry):
 def test_the_visible_checks_pass_the_key_quietly(chapter):
     namespace = {}
     for id_, source in cells(chapter).items():
-        if id_.endswith("-answer"):
+        if id_.endswith(("-answer", "-numbers")):
             run(source, namespace)
     for check in BANKS[chapter].CHECKS:
         _, message = run(visible(cells(chapter)[check]), namespace)

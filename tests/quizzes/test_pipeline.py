@@ -20,7 +20,7 @@ import nbformat
 import pytest
 
 from tests.quizzes import bank_02
-from tests.quizzes.source import CHAPTERS, QUIZZES, bank, has_bank, knowledge_check, read, split
+from tests.quizzes.source import CHAPTERS, QUIZZES, bank, has_bank, knowledge_check, read, split, worth
 
 FILE = "knowledge_check.ipynb"
 CHAPTER_02 = "02_greedy_verification"
@@ -128,10 +128,10 @@ def test_the_exported_marks(course):
     with open(course / "grades.csv", newline="", encoding="utf-8") as file:
         rows = {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
     scores = {submission: float(rows[submission]["score"]) for submission in EXPECTED}
-    assert scores == {submission: 20.0 - sum(lost.values()) for submission, lost in EXPECTED.items()}
-    assert {float(row["max_score"]) for row in rows.values()} == {20.0}
+    assert scores == {submission: worth(submission[0]) - sum(lost.values()) for submission, lost in EXPECTED.items()}
+    assert {float(rows[submission]["max_score"]) - worth(submission[0]) for submission in EXPECTED} == {0.0}
     for chapter in SOURCE:
-        assert scores[chapter, "perfect"] == 20 and scores[chapter, "untouched"] == 0
+        assert scores[chapter, "perfect"] == worth(chapter) and scores[chapter, "untouched"] == 0
 
 
 @each_submission

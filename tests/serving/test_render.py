@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import fields, replace
 from typing import Any
@@ -214,6 +215,14 @@ def test_tensorrt_llm_says_the_same_in_yaml_and_python():
         served = config["speculative_config"]
         name = tensorrt_llm.CLASSES[served.pop("decoding_type")]
         assert call_arguments(files["offline.py"], name) == served and served["max_draft_len"] == 3
+
+
+def test_scripts_that_start_processes_may_be_read_by_them():
+    for render in (vllm.render, tensorrt_llm.render):
+        for drafter in (NoDrafter(), Ngram(1, 6), DraftModel("D")):
+            *imports, guard = ast.parse(render(Setup("T", drafter, k=3 * (drafter != NoDrafter()), gpu_memory=0.5))["offline.py"]).body
+            assert all(isinstance(each, ast.ImportFrom) for each in imports) and isinstance(guard, ast.If)
+            assert ast.unparse(guard.test) == "__name__ == '__main__'"
 
 
 def test_eager_mode_stands_in_both_of_tensorrt_llms_forms():
