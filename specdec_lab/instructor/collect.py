@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone, tzinfo
 from pathlib import Path
 
@@ -97,23 +97,28 @@ def collect(
     roster: Roster | None = None,
     due: str = "",
     zone: tzinfo = timezone.utc,
+    student: str = "",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Collection:
-    """Take in what has arrived, and put the latest attempt of each student into `submitted/`. Raises UserError for a broken zip."""
+    """Take in what has arrived, and put the latest attempt of each student into `submitted/`. Raises UserError for a broken zip.
+
+    student: whose it all is, where the names of the files do not say it.
+    """
     found = collection(course, assignment)
     found.due = moment(due, zone).strftime(STAMP) if due else found.due
     found.unclaimed = []
     known = {student: [attempt.digest for attempt in attempts] for student, attempts in found.attempts.items()}
-    for student, files in _by_student(delivered(paths, assignment), roster, found).items():
-        progress(student)
-        _add(found, student, files, source, roster, zone)
-    for student, attempts in found.attempts.items():
+    files = (replace(each, who=student or each.who) for each in delivered(paths, assignment))
+    for who, theirs in _by_student(files, roster, found).items():
+        progress(who)
+        _add(found, who, theirs, source, roster, zone)
+    for who, attempts in found.attempts.items():
         attempts.sort(key=_age)
         digests = [attempt.digest for attempt in attempts]
-        if digests != known.get(student) or not (course / "submitted" / student / assignment / NOTEBOOK).exists():
-            hand_in(course, found, assignment, student, attempts[-1])
-        elif chosen := found.in_place(course, assignment, student):  # may be an older one, the best, or one that was mended by hand
-            hand_in(course, found, assignment, student, chosen)
+        if digests != known.get(who) or not (course / "submitted" / who / assignment / NOTEBOOK).exists():
+            hand_in(course, found, assignment, who, attempts[-1])
+        elif chosen := found.in_place(course, assignment, who):  # may be an older one, the best, or one that was mended by hand
+            hand_in(course, found, assignment, who, chosen)
     for person in roster.people if roster else []:
         found.people[person.id] = {"name": person.name, "email": person.email, "lms_id": person.lms_id}
     found.save()

@@ -68,6 +68,7 @@ def collect(
         list[Path] | None, typer.Argument(help="Zips of Canvas or Moodle, folders or files; none: nbgrader's exchange.")
     ] = None,
     roster: RosterFile = None,
+    student: Annotated[str, typer.Option(help="Whose it all is, where the names of the files do not say it.")] = "",
     due: Annotated[str, typer.Option(help="When it is due, such as '2026-12-01 23:59'; needed only to find what is late.")] = "",
     zone: Annotated[
         str, typer.Option("--timezone", help="Of --due and of the times in --roster, such as Europe/Berlin; this machine's.")
@@ -84,7 +85,7 @@ def collect(
     if not files:
         here.nbgrader("collect", name, "--update")
     with _progress("Collecting", None) as step:
-        found = take_in(here.root, name, files or [], here.source(name), people, due, _zone(zone), step)
+        found = take_in(here.root, name, files or [], here.source(name), people, due, _zone(zone), student, step)
     here.set_people(found.people)
     if found.due:
         here.set_due(name, found.due)

@@ -23,6 +23,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from specdec_lab.errors import UserError
 from specdec_lab.instructor.collect import STAMP
+from specdec_lab.instructor.matching import form, has_answers, released
 from specdec_lab.instructor.repair import NOTEBOOK
 from specdec_lab.instructor.variants import salt_of, salted, spellings
 
@@ -99,7 +100,13 @@ class Course:
         return (self.path("release", assignment) / NOTEBOOK).exists()
 
     def release(self, assignment: str) -> None:
-        """nbgrader's generate_assignment, anew: the notebook for the students, and the check cells in the gradebook. Raises UserError."""
+        """nbgrader's generate_assignment, anew: the notebook for the students, and the check cells in the gradebook.
+
+        Raises UserError if nbgrader fails, or if somebody has answered in the very notebook that would be overwritten.
+        """
+        file = self.path("release", assignment) / NOTEBOOK
+        if file.exists() and has_answers(form(released(self.source(assignment))), nbformat.read(file, as_version=4)):
+            raise UserError(f"There are answers in {file}, which would be lost; move it elsewhere, and run this again.")
         self._run(GenerateAssignment, assignment, force=True)
 
     def feedback(self, assignment: str, progress: Callable[[str], None] = lambda _: None) -> dict[str, str]:

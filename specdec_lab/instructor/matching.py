@@ -171,6 +171,12 @@ def blank(form: Form, piece: Piece) -> bool:
     return not any(given.get(name) for name in form.names(piece.of))
 
 
+def has_answers(form: Form, notebook: NotebookNode) -> bool:
+    """Whether somebody has answered a question in a notebook that was handed out."""
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in notebook.cells}
+    return any(answer in cells and not blank(form, Piece("code", cells[answer], answer)) for answer in form.answers)
+
+
 def _by_name(form: Form, pieces: list[Piece]) -> Iterator[str]:
     """Finds the answers that nothing tells but the names they set, where the cell for them is gone or was left as it was."""
     done = {piece.of for piece in pieces if piece.of in form.answers and not blank(form, piece)}

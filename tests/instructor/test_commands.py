@@ -189,6 +189,21 @@ def test_what_the_instructor_can_put_right(tmp_path, arguments, says):
         run(tmp_path, *arguments)
 
 
+def test_on_ones_own_as_the_readme_says(tmp_path):
+    shutil.copytree(QUIZZES / "source" / CHAPTER, tmp_path / "source" / CHAPTER)
+    shutil.copy(QUIZZES / "nbgrader_config.py", tmp_path)
+    assert run(tmp_path, "release", "2")[0] == 0 == run(tmp_path, "release", "2")[0]
+    released = tmp_path / "release" / CHAPTER / "knowledge_check.ipynb"
+    released.write_bytes(saved(filled_in(WRONG)))
+    with pytest.raises(UserError, match=r"There are answers in .*, which would be lost"):
+        run(tmp_path, "release", "2")
+    assert run(tmp_path, "collect", "2", str(released.parent), "--student", "me")[0] == 0
+    assert "me needs a look 18 of 20 No id was entered" in run(tmp_path, "autograde", "2")[1]
+    assert run(tmp_path, "feedback", "2")[0] == 0
+    page = (tmp_path / "feedback" / "me" / CHAPTER / "knowledge_check.html").read_text(encoding="utf-8")
+    assert "Question 5: think again" in page and "HIDDEN" not in page
+
+
 def test_a_folder_that_is_no_course(tmp_path):
     with pytest.raises(UserError, match="There is no nbgrader_config"):
         run(tmp_path, "check", "2")

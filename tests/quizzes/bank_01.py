@@ -1,6 +1,8 @@
 """Answers to the knowledge check of chapter 1, with the marks they must get. What the names mean is said in source.py."""
 
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import function
 
 CHECKS = {
     "q1a-check": 1,
@@ -18,14 +20,10 @@ CHECKS = {
 }
 
 
-def seconds(body: str) -> str:
-    head = "def pass_time(texts, tokens, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes):\n"
-    return head + indent(dedent(body).strip(), "    ")
+seconds = partial(function, "pass_time(texts, tokens, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes)")
 
 
-def longest(body: str) -> str:
-    head = "def longest_draft(texts, slack, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes):\n"
-    return head + indent(dedent(body).strip(), "    ")
+longest = partial(function, "longest_draft(texts, slack, parameters, bytes_per_parameter, bandwidth, flop_rate, cache_bytes)")
 
 
 def three(a, b, c) -> str:

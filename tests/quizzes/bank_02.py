@@ -1,6 +1,8 @@
 """Answers to the knowledge check of chapter 2, with the marks they must get; what the names mean is said in source.py."""
 
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import function
 
 CHECKS = {
     "q1-check": 2,
@@ -170,12 +172,10 @@ def passes(text, drafts, n):
 """
 
 
-def greedy(body: str) -> str:
-    return "def verify_greedy(draft, target):\n" + indent(dedent(body).strip(), "    ")
+greedy = partial(function, "verify_greedy(draft, target)")
 
 
-def counting(body: str) -> str:
-    return "def passes(text, drafts, n):\n" + indent(dedent(body).strip(), "    ")
+counting = partial(function, "passes(text, drafts, n)")
 
 
 # Right answers, written differently from the key.

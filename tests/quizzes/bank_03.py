@@ -1,7 +1,8 @@
 """Answers to the knowledge check of chapter 3, with the marks they must get. What the names mean is said in source.py."""
 
 import json
-from textwrap import dedent, indent
+
+from tests.quizzes.texts import function
 
 CHECKS = {
     "q1a-check": 1,
@@ -19,7 +20,7 @@ CHECKS = {
 
 
 def of(head: str, body: str) -> str:
-    return f"def {head}:\n" + indent(dedent(body).strip(), "    ") + "\n"
+    return function(head, body) + "\n"
 
 
 def laws(acceptance: str, residual: str) -> str:

@@ -1,6 +1,8 @@
 """Answers to the knowledge check of chapter 5, with the marks they must get; what the names mean is said in source.py."""
 
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1a-check": 1,
@@ -18,8 +20,7 @@ CHECKS = {
 }
 
 
-def rollback(body: str) -> str:
-    return "def rollback(cache, context):\n" + indent(dedent(body).strip(), "    ")
+rollback = partial(function, "rollback(cache, context)")
 
 
 def forget(target: str = "k1 - a1", draft: str = "k1 - 1 - a1") -> str:
@@ -76,18 +77,12 @@ def decode(target, draft, prompt, k, n):
 )
 
 
-def changed(*changes: tuple[str, str]) -> str:
-    """The loop with these pieces of its text in the place of others."""
-    loop = LOOP
-    for old, new in changes:
-        assert old in loop, old
-        loop = loop.replace(old, new)
-    return loop
+looping = partial(changed, LOOP)
 
 
 # Both caches are made to look alike: after full acceptance the draft model's names a token that it has not read.
-NOT_REFILLED = changed(("rollback(read, text)", "read[:] = text[:-1]"))
-NOT_FED = changed(("new = [], text[len(cache) :]", "new = [], text[-1:] if cache else text"))
+NOT_REFILLED = looping(("rollback(read, text)", "read[:] = text[:-1]"))
+NOT_FED = looping(("new = [], text[len(cache) :]", "new = [], text[-1:] if cache else text"))
 PRETENDS = rollback("""
 cache[:] = context[:-1]
 return context[-1:]
@@ -104,20 +99,20 @@ FROM_THE_FRONT = rollback("""
 del cache[:len(context) - 1]
 return context[len(cache):]
 """)
-NO_DRAFT_ROLLBACK = changed(("        rollback(read, text)\n", ""))
-LAST_TOKEN_ALONE = changed(
+NO_DRAFT_ROLLBACK = looping(("        rollback(read, text)\n", ""))
+LAST_TOKEN_ALONE = looping(
     ("        rollback(read, text)\n", ""), ("assert", "1 or"), ("new = [], text[len(cache) :]", "new = [], text[-1:] if cache else text")
 )
-NO_TARGET_ROLLBACK = changed(
+NO_TARGET_ROLLBACK = looping(
     ("        rollback(seen, text)\n", ""), ("text[len(seen):] + guesses", "(text[-1:] if seen else text) + guesses")
 )
-NO_BONUS = changed(("text.append(said[accepted])", "text.extend(said[accepted:][: accepted < k])"))
-COUNTS_ALL = changed(("        accepted = 0\n", "        accepted = sum(a == b for a, b in zip(guesses, said))\n"))
-NO_CACHES = changed(
+NO_BONUS = looping(("text.append(said[accepted])", "text.extend(said[accepted:][: accepted < k])"))
+COUNTS_ALL = looping(("        accepted = 0\n", "        accepted = sum(a == b for a, b in zip(guesses, said))\n"))
+NO_CACHES = looping(
     ("draft(cache, new)", "draft([], text + guesses)"),
     ("target(seen, text[len(seen):] + guesses)", "target([], text + guesses)"),
 )
-TOKEN_BY_TOKEN = changed(
+TOKEN_BY_TOKEN = looping(
     ("target(seen, text[len(seen):] + guesses)", "[target(seen, [token])[0] for token in text[len(seen):] + guesses]"),
 )
 
@@ -177,22 +172,22 @@ while same < min(len(cache), len(context) - 1) and cache[same] == context[same]:
 cache[:] = cache[:same]
 return context[same:]
 """)
-READS_THE_LAST_GUESS_TOO = changed(
+READS_THE_LAST_GUESS_TOO = looping(
     ("    return guesses\n", "    draft(cache, new)\n    return guesses\n"),
 )
-READS_THE_PROMPT_FIRST = changed(
+READS_THE_PROMPT_FIRST = looping(
     (
         "    while len(text)",
         "    if len(prompt) > 1:\n        draft(read, text[:-1])\n        target(seen, text[:-1])\n    while len(text)",
     ),
 )
-NO_MORE_THAN_WANTED = changed(
+NO_MORE_THAN_WANTED = looping(
     ("        guesses = ", "        few = min(k, n - (len(text) - len(prompt)) - 1)\n        guesses = "),
     ("read, text, k)", "read, text, few)"),
     ("- k - 1", "- few - 1"),
     ("accepted < k", "accepted < few"),
 )
-OWN_ROLLBACK = changed(
+OWN_ROLLBACK = looping(
     ("        rollback(seen, text)\n", "        seen = seen[: len(text) - 1]\n"),
     ("        rollback(read, text)\n", "        del read[len(text) - 1 :]\n"),
 )
@@ -334,26 +329,26 @@ WRONG = {
     "the target is asked token by token": ("q7-answer", TOKEN_BY_TOKEN, {"q7b-check": 1}),
     "the draft has the last word": (
         "q7-answer",
-        changed(("said[accepted])", "[*guesses, 0][accepted])")),
+        looping(("said[accepted])", "[*guesses, 0][accepted])")),
         {"q7a-check": 2, "q7b-check": 4},
     ),
-    "one place late": ("q7-answer", changed(("- k - 1:]", "- k:] + [0]")), {"q7a-check": 2, "q7b-check": 4}),
-    "tokens behind the end": ("q7-answer", changed(("[:n], rounds", ", rounds")), {"q7a-check": 2, "q7b-check": 1}),
-    "the prompt as well": ("q7-answer", changed(("text[len(prompt):][:n]", "text[:n]")), {"q7a-check": 2, "q7b-check": 3}),
+    "one place late": ("q7-answer", looping(("- k - 1:]", "- k:] + [0]")), {"q7a-check": 2, "q7b-check": 4}),
+    "tokens behind the end": ("q7-answer", looping(("[:n], rounds", ", rounds")), {"q7a-check": 2, "q7b-check": 1}),
+    "the prompt as well": ("q7-answer", looping(("text[len(prompt):][:n]", "text[:n]")), {"q7a-check": 2, "q7b-check": 3}),
     "the prompt is written on": (
         "q7-answer",
-        changed(
+        looping(
             ("text, seen, read, rounds = list(prompt)", "text, start, seen, read, rounds = prompt, len(prompt)"),
             ("- len(prompt) < n", "- start < n"),
             ("text[len(prompt):]", "text[start:]"),
         ),
         {"q7a-check": 2},
     ),
-    "tokens for rounds": ("q7-answer", changed(("rounds += 1", "rounds += accepted + 1")), {"q7b-check": 3}),
-    "a round for each guess": ("q7-answer", changed(("rounds += 1", "rounds += k")), {"q7b-check": 4}),
+    "tokens for rounds": ("q7-answer", looping(("rounds += 1", "rounds += accepted + 1")), {"q7b-check": 3}),
+    "a round for each guess": ("q7-answer", looping(("rounds += 1", "rounds += k")), {"q7b-check": 4}),
     "plain decoding": (
         "q7-answer",
-        changed(("propose(draft, read, text, k)", "[]"), ("- k - 1", "- 1"), ("accepted < k", "accepted < 0")),
+        looping(("propose(draft, read, text, k)", "[]"), ("- k - 1", "- 1"), ("accepted < k", "accepted < 0")),
         {"q7b-check": 3},
     ),
 }

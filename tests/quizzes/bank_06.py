@@ -1,6 +1,8 @@
 """Answers to the knowledge check of chapter 6, with the marks they must get. What the names mean is said in source.py."""
 
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1a-check": 1,
@@ -20,12 +22,10 @@ CHECKS = {
 }
 
 
-def follow(body: str) -> str:
-    return "def follow(tokens, parents, target):\n" + indent(dedent(body).strip(), "    ")
+follow = partial(function, "follow(tokens, parents, target)")
 
 
-def vote(body: str) -> str:
-    return "def vote(context, n_max):\n" + indent(dedent(body).strip(), "    ")
+vote = partial(function, "vote(context, n_max)")
 
 
 # Where copying may begin in the two texts: behind each earlier place of an ending of 1, 2 and 3 tokens; `best` is the longest that repeats.
@@ -97,14 +97,6 @@ for n in range(min(n_max, len(context) - 1), 0, -1):
         return max(reversed(votes), key=votes.count)
 return None
 """
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with these pieces in the place of others."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 EVERY_MATCH = """

@@ -1,7 +1,9 @@
 """Answers to the knowledge check of chapter 7, with the marks they must get. What the names mean is said in source.py."""
 
 import json
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1a-check": 2,
@@ -19,12 +21,10 @@ CHECKS = {
 }
 
 
-def cause(body: str) -> str:
-    return "def diagnose(alpha, cool, usual, k, cost):\n" + indent(dedent(body).strip(), "    ")
+cause = partial(function, "diagnose(alpha, cool, usual, k, cost)")
 
 
-def batch(body: str) -> str:
-    return "def largest_batch(verify, tokens, drafting):\n" + indent(dedent(body).strip(), "    ")
+batch = partial(function, "largest_batch(verify, tokens, drafting)")
 
 
 def runs(which: str = "BCAD", most: object = "1 / (1 - known)") -> str:
@@ -58,14 +58,6 @@ def texts(gain: object = "brought / (v_8 + draft_price)", most: object = "brough
 
 def ways(which: str = "ACBC") -> str:
     return f"answer_5 = {json.dumps(list(which))}"
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with these pieces in the place of others."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 LINES = """

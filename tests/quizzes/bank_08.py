@@ -1,6 +1,8 @@
 """Answers to the knowledge check of chapter 8, with the marks they must get. What the names mean is said in source.py."""
 
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1a-check": 1,
@@ -20,12 +22,10 @@ CHECKS = {
 }
 
 
-def speculation(body: str) -> str:
-    return "def speculation(text):\n" + indent(dedent(body).strip(), "    ")
+speculation = partial(function, "speculation(text)")
 
 
-def choose(body: str) -> str:
-    return "def choose(offers, milliseconds, users, k_max):\n" + indent(dedent(body).strip(), "    ")
+choose = partial(function, "choose(offers, milliseconds, users, k_max)")
 
 
 TODAY = '{"method": "ngram", "num_speculative_tokens": guesses, "prompt_lookup_max": longest, "prompt_lookup_min": 1}'
@@ -65,14 +65,6 @@ MOST = "max(b for b in (1, 2, 4, 8, 16, 32) if brings * takes[b] > takes[4 * b])
 
 def crowd(four: object = "brings * takes[4] / takes[16]", most: object = MOST) -> str:
     return f"answer_5a = {four}\nanswer_5b = {most}"
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with these pieces in the place of others."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 READ = """

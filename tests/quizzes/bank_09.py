@@ -1,7 +1,9 @@
 """Answers to the knowledge check of chapter 9, with the marks they must get. What the names mean is said in source.py."""
 
 import json
-from textwrap import dedent, indent
+from functools import partial
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1a-check": 1,
@@ -18,11 +20,10 @@ CHECKS = {
 
 
 def learn(body: str) -> str:
-    return "import math\ndef learn(logits, p, rate, steps):\n" + indent(dedent(body).strip(), "    ")
+    return "import math\n" + function("learn(logits, p, rate, steps)", body)
 
 
-def judge(body: str) -> str:
-    return "def judge(p, q, ids):\n" + indent(dedent(body).strip(), "    ")
+judge = partial(function, "judge(p, q, ids)")
 
 
 # The share of drafted tokens that stand at temperature 1, and at temperature 0; a mean over the places of question 1.
@@ -51,14 +52,6 @@ OLD, NEW, ROUND = "(1 + alpha_old + alpha_old**2)", "(1 + alpha_new + alpha_new*
 
 def bought(speedup: object = f"{NEW} / {ROUND}", alpha: object = "pass_2 + c - 1", minutes: object = "stop / (s - 1)") -> str:
     return f"answer_5a = {speedup}\nanswer_5b = {alpha}\nanswer_5c = {minutes}"
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with these pieces in the place of others."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 STEPS = """

@@ -1,7 +1,8 @@
 """Answers to the knowledge check of chapter 10, with the marks they must get. What the names mean is said in source.py."""
 
 import json
-from textwrap import dedent, indent
+
+from tests.quizzes.texts import changed, function
 
 CHECKS = {
     "q1-check": 2,
@@ -20,7 +21,7 @@ CHECKS = {
 
 
 def of(head: str, body: str) -> str:
-    return f"def {head}:\n" + indent(dedent(body).strip(), "    ") + "\n"
+    return function(head, body) + "\n"
 
 
 LAW = """
@@ -67,14 +68,6 @@ OVERLAP = "(p_each[0] + q_each[1])"
 
 def block(draft: object = f"{R0} * {R1}", both: object = f"sum(a * b for a, b in zip({STAND}, {MADE}))") -> str:
     return f"answer_5a = {draft}\nanswer_5b = {both}"
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with these pieces in the place of others."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 VERDICT = """
