@@ -177,9 +177,9 @@ def _write(course: Course, assignment: str, jobs: list[Job], progress: Callable[
         folder = staged / job.student / assignment
         folder.mkdir(parents=True)
         nbformat.write(nbformat.from_dict(_outcome(job)["notebook"]), folder / NOTEBOOK)
-        stamp = Path(job.file).with_name("timestamp.txt")
-        if stamp.is_file() and not stamp.is_symlink():
-            shutil.copy(stamp, folder)
+        for beside in Path(job.file).parent.glob("*"):  # the student's own, and what nbgrader's exchange needs on the way back
+            if beside.is_file() and not beside.is_symlink() and beside.suffix != ".ipynb":
+                shutil.copy(beside, folder)
     # An exception is about some of them; those that failed have no notebook in autograded/. nbgrader's queries warn on every student.
     with contextlib.suppress(NbGraderException), warnings.catch_warnings():
         warnings.simplefilter("ignore")
