@@ -1,6 +1,7 @@
 """The real models, once for the whole run, out of the user's cache: the first run downloads them."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from specdec_lab.models.hf import HFModel
 from specdec_lab.models.loading import LoadedPair, load_model, load_pair
 from specdec_lab.models.registry import EMBEDDED
 
+# Started in the background, a shell lets its commands ignore Ctrl-C, and whatever they start inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if "PYTEST_XDIST_WORKER" in os.environ:  # the other worker has the other core
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"  # and so have its kernels

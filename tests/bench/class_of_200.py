@@ -19,6 +19,7 @@ import nbformat
 from specdec_lab.instructor.autograde import autograde
 from specdec_lab.instructor.course import Course
 from specdec_lab.instructor.sandbox import find
+from tests.instructor.handed_in import entered
 from tests.quizzes.source import QUIZZES, bank, knowledge_check
 
 CHAPTER = "06_draft_sources"
@@ -45,6 +46,7 @@ def hand_in(course: Path, students: int) -> dict[str, float]:
         elif number % 50 == 40:
             answers, lost = {"q6-answer": EXIT}, {"q6-check": 5}
         notebook = copy.deepcopy(release)
+        answers = entered(f"student{number:03d}") | answers
         for cell in notebook.cells:
             cell.source = answers.get(cell.id, key.get(cell.id, cell.source))
         folder = course / "submitted" / f"student{number:03d}" / CHAPTER

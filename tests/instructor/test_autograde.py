@@ -229,9 +229,7 @@ def test_a_grader_that_dies_costs_one_submission(graded, tmp_path, monkeypatch):
     assert found["untouched"]["notes"] == ["Not graded: the process that graded it has ended."]
 
 
-def test_ctrl_c_keeps_what_is_done(graded, tmp_path, request):
-    heeded = signal.signal(signal.SIGINT, signal.default_int_handler)  # a worker of pytest's may have been told to ignore it
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, heeded))
+def test_ctrl_c_keeps_what_is_done(graded, tmp_path):
     course, _ = graded
     jobs = [
         job(course, "perfect", tmp_path / "perfect.json"),
