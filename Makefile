@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 COLAB := .venv-colab
 # Two at a time, whatever the machine has: each worker loads the models and opens a browser of its own.
-TWO := --numprocesses 2 --dist worksteal
+TWO := --numprocesses 2 --dist worksteal --durations 10
 VLLM := .venv-vllm
 # Chapter 8 as it is without vLLM, whether there is one or not.
 RECORDED := SPECDEC_VLLM_PYTHON=none

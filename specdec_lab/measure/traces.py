@@ -9,12 +9,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from specdec_lab.assets import asset
-from specdec_lab.errors import UserError
 from specdec_lab.measure.compare import Comparison
 from specdec_lab.measure.cost import CostCurve, Pass
+from specdec_lab.recorded import Files
 
-VERSION = 1  # of the file format
+FILES = Files("traces", "trace", version=1, again="python -m specdec_lab.measure.record FILE")
 
 
 class TargetPass(NamedTuple):
@@ -99,29 +98,20 @@ class Trace:
     def save(self, file: Path) -> None:
         fields = {**vars(self), "bounds": vars(self.bounds), "events": [[type(e).__name__, *e] for e in self.events]}
         file.parent.mkdir(parents=True, exist_ok=True)
-        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in {"version": VERSION, **fields}.items())
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in {"version": FILES.version, **fields}.items())
         file.write_text("{\n" + lines.replace("], [", "],\n[") + "\n}\n", encoding="utf-8")
 
 
 def recorded() -> list[str]:
     """The names of the traces that come with the course."""
-    return sorted(file.stem for file in asset("traces").glob("*.json"))
+    return FILES.names()
 
 
 def load_trace(name: str | Path) -> Trace:
     """A trace of the course by its name, or one of your own by its file. Raises UserError if it is not to be had or read."""
-    file = name if isinstance(name, Path) else asset("traces") / f"{name}.json"
-    if not file.exists():
-        raise UserError(f"There is no trace {name}; recorded are: {', '.join(recorded()) or 'none'}.")
-    try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        version = fields.pop("version")
-        if version == VERSION:
-            events = tuple(KINDS[kind](*values) for kind, *values in fields.pop("events"))
-            return Trace(bounds=Bounds(**fields.pop("bounds")), events=events, **fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file.name} is no trace that can be read ({error}); record it again: {AGAIN}.") from error
-    raise UserError(f"{file.name} has format {version}, but this package reads format {VERSION}; record it again: {AGAIN}.")
+    return FILES.load(name, _trace)
 
 
-AGAIN = "python -m specdec_lab.measure.record FILE"
+def _trace(fields: dict[str, Any]) -> Trace:
+    events = tuple(KINDS[kind](*values) for kind, *values in fields.pop("events"))
+    return Trace(bounds=Bounds(**fields.pop("bounds")), events=events, **fields)

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from specdec_lab.assets import asset
 from specdec_lab.errors import UserError
+from specdec_lab.recorded import Files
 from specdec_lab.serving.metrics import Acceptance, Counters, between
 from specdec_lab.serving.setup import (
     Custom,
@@ -30,8 +30,7 @@ from specdec_lab.serving.setup import (
     Suffix,
 )
 
-VERSION = 1  # of the file format
-AGAIN = "python -m specdec_lab.measure.record_served FILE"
+FILES = Files("serving", "recording", version=1, again="python -m specdec_lab.measure.record_served FILE")
 DRAFTERS: dict[str, Any] = {kind.__name__: kind for kind in (NoDrafter, DraftModel, Ngram, Suffix, Eagle3, Medusa, Custom)}
 
 
@@ -159,7 +158,7 @@ class Recording:
 
     def save(self, file: Path) -> None:
         """Write the recording, a run to a line."""
-        head = {"version": VERSION, **{k: v for k, v in vars(self).items() if k not in ("runs", "errors")}}
+        head = {"version": FILES.version, **{k: v for k, v in vars(self).items() if k not in ("runs", "errors")}}
         fields = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
         fields += [f'"runs": {_lines(_run_as_json(run) for run in self.runs)}', f'"errors": {_lines(map(asdict, self.errors))}']
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -168,23 +167,17 @@ class Recording:
 
 def recorded() -> list[str]:
     """The names of the recordings that come with the course."""
-    return sorted(file.stem for file in asset("serving").glob("*.json"))
+    return FILES.names()
 
 
 def load_recording(name: str | Path) -> Recording:
     """A recording of the course by its name, or one of your own by its file. Raises UserError if it is not to be had or read."""
-    file = name if isinstance(name, Path) else asset("serving") / f"{name}.json"
-    if not file.exists():
-        raise UserError(f"There is no recording {name}; recorded are: {', '.join(recorded()) or 'none'}.")
-    try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        version = fields.pop("version")
-        if version == VERSION:
-            runs = tuple(_run(run) for run in fields.pop("runs"))
-            return Recording(runs=runs, errors=tuple(LegacyError(**error) for error in fields.pop("errors")), **fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file.name} is no recording that can be read ({error}); record it again: {AGAIN}.") from error
-    raise UserError(f"{file.name} has format {version}, but this package reads format {VERSION}; record it again: {AGAIN}.")
+    return FILES.load(name, _recording)
+
+
+def _recording(fields: dict[str, Any]) -> Recording:
+    runs, errors = map(_run, fields.pop("runs")), (LegacyError(**error) for error in fields.pop("errors"))
+    return Recording(runs=tuple(runs), errors=tuple(errors), **fields)
 
 
 def setup_as_json(setup: Setup) -> dict[str, Any]:

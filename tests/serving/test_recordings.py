@@ -78,7 +78,7 @@ def test_what_cannot_be_read(tmp_path):
         file.write_text(text)
         with pytest.raises(UserError, match=part) as refused:
             load_recording(file)
-        assert recordings.AGAIN in str(refused.value)
+        assert recordings.FILES.again in str(refused.value)
     with pytest.raises(UserError, match="There is no recording nothing; recorded are: "):
         load_recording("nothing")
 
