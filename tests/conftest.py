@@ -12,11 +12,15 @@ from specdec_lab.models.hf import HFModel
 from specdec_lab.models.loading import LoadedPair, load_model, load_pair
 from specdec_lab.models.registry import EMBEDDED
 
-# Started in the background, a shell lets its commands ignore Ctrl-C, and whatever they start inherits that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 if "PYTEST_XDIST_WORKER" in os.environ:  # the other worker has the other core
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"  # and so have its kernels
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heeded() -> None:
+    """By this process and all that it starts; a shell lets commands in the background ignore it, and a kernel in a process does too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
