@@ -168,7 +168,7 @@ def _print(results: Results, out: Path) -> None:
     for cell in results.cells:
         table.add_row(f"{cell.workload}, {cell.at}", *_fields(cell, several))
     for batch in results.batches:
-        table.add_row(f"{batch.batch} text{'s' if batch.batch > 1 else ''} at once", *_fields(batch, several))
+        table.add_row(batch.at_once, *_fields(batch, several))
     console.print(table)
     for name, why in results.losses:
         console.print(f"✗ {name}: {why.reason}", markup=False, highlight=False, soft_wrap=True)

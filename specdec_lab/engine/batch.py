@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
+import torch
 from torch import Tensor
 
 from specdec_lab.engine.loop import Generation
@@ -75,7 +76,7 @@ class Pool:
 
         Raises what the first row to fail raised, and ends the others.
         """
-        self.passes, began = [], perf_counter()
+        self.passes, began, threads = [], perf_counter(), torch.get_num_threads()
         running = [_Row(row) for row in rows]
         try:
             for row in running:
@@ -86,6 +87,7 @@ class Pool:
         finally:
             for row in running:
                 row.stop()
+            torch.set_num_threads(threads)  # a row's setting is also that of threads still to come
             self.seconds = perf_counter() - began
         return [row.result for row in running]
 
@@ -123,6 +125,7 @@ class _Row(threading.Thread, Generic[T]):
         self.result: Any = None
 
     def run(self) -> None:
+        torch.set_num_threads(1)  # two would go on spinning on their cores for a while, in the way of the pass that follows
         try:
             self._wait()
             self.result = self._work()

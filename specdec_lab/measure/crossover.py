@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from statistics import mean, median
+from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
@@ -130,7 +130,7 @@ def _point(
     target: LanguageModel, draft: LanguageModel | None, prompts: Sequence[Tensor], k: int, drafter: MakeDrafter, params: SamplingParams,
     steps: int, repeats: int,
 ) -> BatchPoint:  # fmt: skip
-    context = round(mean(len(prompt) for prompt in prompts)) + steps // 2
+    context = max(len(prompt) for prompt in prompts) + steps // 2  # the texts stand in a rectangle, as long as the longest
     bare = _Bare(target, draft, context, len(prompts))
     plain, ours = list[_Run](), list[_Run]()
     rounds = max(3, round(2 * steps / (k + 2)))  # as many tokens if half of what is drafted stands

@@ -61,7 +61,7 @@ class Diagnosis(NamedTuple):
 
 def diagnose(run: Signature) -> Diagnosis:
     """The first thing that is wrong with a run, in the order in which it is looked for; "healthy" if nothing is."""
-    return _acceptance(run) or _draft_length(run) or _latency(run) or Diagnosis("healthy", _sum(run), "Keep it.")
+    return _acceptance(run) or _batch(run) or _draft_length(run) or _latency(run) or Diagnosis("healthy", _sum(run), "Keep it.")
 
 
 def _acceptance(run: Signature) -> Diagnosis | None:
@@ -87,6 +87,16 @@ def _acceptance(run: Signature) -> Diagnosis | None:
         + ("" if run.cool is None else f", and {run.cool:.2f} even at temperature 0")
         + ": from the first guess on it seems to read another text.",
         "Feed the draft the very ids that the target reads, and compare chat template, tokenizer and vocabulary of the two.",
+    )
+
+
+def _batch(run: Signature) -> Diagnosis | None:
+    if run.alone is None or not run.alone > 1 > run.speedup:
+        return None
+    return Diagnosis(
+        "batch",
+        f"One text alone is {run.alone:.2f} times as fast; in this batch, {run.k + 1} tokens of each cost {run.verify:.2f} steps.",
+        "Draft less or nothing from this batch size on: the other texts have the arithmetic that the guesses would use.",
     )
 
 
@@ -118,12 +128,6 @@ def _verify(run: Signature, n: int) -> float:
 def _latency(run: Signature) -> Diagnosis | None:
     if run.speedup >= 1 and run.speedup >= UNSEEN * run.predicted:
         return None
-    if run.alone is not None and run.alone > 1 > run.speedup:
-        return Diagnosis(
-            "batch",
-            f"One text alone is {run.alone:.2f} times as fast; in this batch, {run.k + 1} tokens of each cost {run.verify:.2f} steps.",
-            "Draft less or nothing from this batch size on: the other texts have the arithmetic that the guesses would use.",
-        )
     if run.speedup < UNSEEN * run.predicted:
         return Diagnosis(
             "unseen",

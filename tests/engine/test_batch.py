@@ -1,6 +1,7 @@
 """Every row of a batch is its single run: the same tokens, the same rounds, whatever stands beside it."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -210,6 +211,25 @@ def _sees_padding(self, calls, feed=batched.Batched.feed):
         return feed(self, calls)
     finally:
         del self._model.forward
+
+
+def test_rows_compute_in_one_thread_and_leave_the_passes_theirs():
+    """A row's second thread would go on spinning in the way of the next pass: a step of 8 texts took 100 ms, not 63."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        pool = Pool()
+        target = pool.share(TARGET)
+
+        def row():
+            generate(target, PROMPTS[0], None, 1, SAMPLED, Stopping(2))
+            return torch.get_num_threads()
+
+        assert pool.run([row, row]) == [1, 1]
+        assert torch.get_num_threads() == 2
+        assert ThreadPoolExecutor(1).submit(torch.get_num_threads).result() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_shelf_forgets_finished_rows():

@@ -9,6 +9,7 @@ from specdec_lab.drafters import NgramDrafter
 from specdec_lab.engine.metrics import Metrics
 from specdec_lab.errors import UserError
 from specdec_lab.measure import timer
+from specdec_lab.measure.cost import bare_passes
 from specdec_lab.measure.crossover import BatchPoint, crossover
 from specdec_lab.models.batched import OneByOne
 from specdec_lab.models.toy import markov_lm, scripted_lm
@@ -144,6 +145,19 @@ def test_medians_over_the_repeats(clock):
     clock.now, clock._pace = 0.0, stalled._pace
     (point,) = crossover(*pair(clock), PROMPTS, K, batches=(2,), repeats=3)
     assert point.speedup == pytest.approx(calm.speedup, rel=0.05)
+
+
+def test_the_bare_passes_see_as_much_text_as_the_longest_row(clock, monkeypatch):
+    """A batch is a rectangle: its passes cost what the longest text costs, not the mean one."""
+    seen = []
+
+    def noted(model, context, batch):
+        seen.append(context)
+        return bare_passes(model, context, batch)
+
+    monkeypatch.setattr(sys.modules[crossover.__module__], "bare_passes", noted)
+    list(crossover(*pair(clock), [ids(7, 8, 9), ids(*range(9))], K, batches=(2,), steps=4))
+    assert seen == [9 + 2, 9 + 2]
 
 
 def test_when_sampling_draws_are_not_compared(clock):

@@ -64,6 +64,12 @@ def test_where_every_k_loses_k_is_blamed_only_for_guesses_that_hardly_ever_matte
     assert diagnose(a_run(k=4, alpha=0.8, c=1.0)).cause == "drafting"
 
 
+def test_a_batch_is_blamed_rather_than_guesses_that_pay_where_a_text_is_alone():
+    """At 32 texts fewer guesses lose less, but that is not why this lost: alone, the same k wins."""
+    run = a_run(alpha=0.3, verify=3.2, c=0.3)
+    assert diagnose(run).cause == "k too large" and diagnose(replace(run, alone=1.3)).cause == "batch"
+
+
 def test_a_batch_is_blamed_only_if_one_text_gains():
     assert diagnose(a_run(verify=4.0, alone=0.9)).cause == "pass"
 

@@ -87,6 +87,11 @@ class BatchSummary:
     why: Diagnosis | None
 
     @property
+    def at_once(self) -> str:
+        """The batch size in words."""
+        return f"{self.batch} text{'s' if self.batch > 1 else ''} at once"
+
+    @property
     def metrics(self) -> Metrics:
         return self.runs[0].metrics
 
@@ -112,7 +117,7 @@ class Results:
     def losses(self) -> list[tuple[str, Diagnosis]]:
         """Each cell and batch that was slower than plain decoding, with the reason."""
         cells = [(f"{c.workload} at {c.at}, {c.drafter}, k = {c.k}, {c.dtype}", c.why) for c in self.cells]
-        batches = [(f"{b.batch} texts at once, {b.drafter}, k = {b.k}, {b.dtype}", b.why) for b in self.batches]
+        batches = [(f"{b.at_once}, {b.drafter}, k = {b.k}, {b.dtype}", b.why) for b in self.batches]
         return [(name, why) for name, why in cells + batches if why]
 
     def ridge(self, dtype: str) -> float:

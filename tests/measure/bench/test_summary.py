@@ -136,7 +136,7 @@ def test_a_batch_that_loses_what_one_text_gained_is_the_batchs_fault():
     held["batch/auto/model/4/16/0"] = batch_record(*GOOD, verify=4.5).as_dict()
     results = summarise(made, held)
     alone, many = results.batches
-    assert alone.why is None and not alone.past_ridge
+    assert alone.why is None and not alone.past_ridge and alone.at_once == "1 text at once"
     assert many.past_ridge and many.why is not None and many.why.cause == "batch"
     assert [name for name, _ in results.losses] == ["16 texts at once, model, k = 4, auto"]
 
