@@ -80,15 +80,16 @@ class Sandbox:
 
     def _command(self, pipe: int, limits: Limits, files: Path | None) -> list[str]:
         away = self.way != "none"
+        user = _new_user() if away and os.getuid() == 0 else None
         settings = {
             "pipe": pipe,
             "printed": limits.printed,
             "packages": packages(),
-            "user": _new_user() if away and os.getuid() == 0 else None,
+            "user": user,
             "memory": limits.memory,
             "seconds": int(limits.total_seconds) + 1,
             "file": limits.file,
-            "processes": _processes_of_this_user() + 64,
+            "processes": 64 + (_processes_of_this_user() if user is None else 0),
         }
         scripts = _PARTS if away else str(Path(__file__).parent)
         python = [sys.executable, "-I", "-S", "-B", "-X", "utf8", f"{scripts}/student.py", json.dumps(settings)]

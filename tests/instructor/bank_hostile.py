@@ -1,7 +1,8 @@
 """Submissions to chapter 2 that harm the machine that grades them, mostly by accident: what each cell holds instead of the key, the points
 lost by check, and a part of the sentence that the student is told (empty if there is nothing to tell).
 
-The time limit in these tests is one second of computing.
+Those that never end, and those that may end in several ways, are given one second of computing; the others have the usual time, so that a
+busy machine does not matter.
 """
 
 from textwrap import dedent, indent

@@ -8,7 +8,7 @@ import pytest
 
 from specdec_lab.instructor.grader import Outcome, grade
 from specdec_lab.instructor.sandbox import Limits, Sandbox, find
-from tests.instructor.bank_hostile import HOSTILE
+from tests.instructor.bank_hostile import ENDLESS, HOSTILE
 from tests.quizzes.source import bank, knowledge_check
 
 CHAPTER = "02_greedy_verification"
@@ -44,12 +44,12 @@ def told(outcome: Outcome) -> str:
 def test_it_keeps_what_was_earned_and_says_what_happened(name, sandbox):
     answers, lost, sentence = HOSTILE[name]
     began = time.monotonic()
-    outcome = graded(sandbox, answers)
+    outcome = graded(sandbox, answers, SHORT if sentence in (ENDLESS, "") else Limits())
     assert points(outcome) == less(lost)
     assert sentence in told(outcome)
     assert len(told(outcome)) < 60_000
     told(outcome).encode()
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 40
 
 
 def test_a_notebook_that_takes_too_long_in_all_has_the_marks_until_then(sandbox):

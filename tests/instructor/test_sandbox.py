@@ -108,6 +108,20 @@ for start in (os.fork, lambda: subprocess.run(["true"]), lambda: os.posix_spawn(
     assert seen(Sandbox(way), code)[1:] == [None, None, None]
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a sandbox a user of its own; others count along")
+@each_way
+def test_what_else_runs_here_adds_nothing_to_the_limit_of_threads(way):
+    code = """import threading, time
+found = 0
+try:
+    while True:
+        threading.Thread(target=time.sleep, args=(10**6,), daemon=True).start()
+        found += 1
+except RuntimeError: pass
+"""
+    assert seen(Sandbox(way), code) == 63
+
+
 @each_way
 def test_the_installed_packages_are_there(way):
     assert seen(Sandbox(way), "import numpy, dateutil\nfound = float(numpy.mean([1, 2]))") == 1.5
