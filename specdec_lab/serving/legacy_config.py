@@ -31,6 +31,7 @@ MOVED = {
     "speculative_draft_tensor_parallel_size": "draft_tensor_parallel_size",
     "speculative_max_model_len": "max_model_len",
     "speculative_model_quantization": "quantization",
+    "speculative_disable_by_batch_size": "num_speculative_tokens_per_batch_size",
 }
 TYPICAL = "is dropped: typical acceptance, which changed the text, went with the old engine; tokens are tested by rejection sampling"
 DROPPED = {
@@ -38,7 +39,6 @@ DROPPED = {
     "typical_acceptance_sampler_posterior_threshold": TYPICAL,
     "typical_acceptance_sampler_posterior_alpha": TYPICAL,
     "disable_logprobs_during_spec_decoding": "is dropped: the default now is to return log probabilities to the requests that ask for them",
-    "speculative_disable_by_batch_size": "is dropped: vLLM has no such threshold now, so measure where your batch stops to gain",
     "speculative_disable_mqa_scorer": "is dropped: the scorer went with the old engine, verification is one pass of the target",
 }
 OLD_KEYS = {
@@ -46,10 +46,10 @@ OLD_KEYS = {
     "posterior_threshold": TYPICAL,
     "posterior_alpha": TYPICAL,
     "disable_logprobs": DROPPED["disable_logprobs_during_spec_decoding"],
-    "disable_by_batch_size": DROPPED["speculative_disable_by_batch_size"],
     "disable_mqa_scorer": DROPPED["speculative_disable_mqa_scorer"],
     "disable_log_stats": "is dropped: the server's own --disable-log-stats decides",
 }
+SCHEDULE = MOVED["speculative_disable_by_batch_size"]
 HEADS = {"eagle3": "eagle3", "eagle-3": "eagle3", "eagle": "eagle", "medusa": "medusa", "accelerator": "mlp_speculator"}
 NGRAM = ("[ngram]", "ngram")
 
@@ -118,9 +118,11 @@ def _speculation(old: Old, model: str) -> dict[str, Any]:
     k = old.whole("num_speculative_tokens")
     if k is None:
         raise UserError(f"{old.show('speculative_model')} is given without {old.show('num_speculative_tokens')}: say how many, 5 is fair.")
+    off = old.whole("speculative_disable_by_batch_size", least=2)
+    limits = {} if off is None else {SCHEDULE: _schedule(k, off)}
     if model in NGRAM:
-        return {"method": "ngram", "num_speculative_tokens": k} | _lookup(old)
-    config: dict[str, Any] = {"method": _method(model), "model": model, "num_speculative_tokens": k}
+        return {"method": "ngram", "num_speculative_tokens": k} | _lookup(old) | limits
+    config: dict[str, Any] = {"method": _method(model), "model": model, "num_speculative_tokens": k} | limits
     split, longest = old.whole("speculative_draft_tensor_parallel_size"), old.whole("speculative_max_model_len")
     if split is not None and not _split_is_dropped(split, old, config):
         config["draft_tensor_parallel_size"] = split
@@ -144,6 +146,16 @@ def _lookup(old: Old) -> dict[str, int]:
     return {"prompt_lookup_max": most, "prompt_lookup_min": 1 if least is None else least}
 
 
+def _schedule(k: int, off: int) -> list[list[int]]:
+    """vLLM's ranges of batch sizes, first and last, each with its k; the last one goes on. With `off` requests or more, k is 0."""
+    return [[1, off - 1, k], [off, off, 0]]
+
+
+def _said(schedule: list[list[int]]) -> str:
+    (_, last, k), _ = schedule
+    return f"becomes {SCHEDULE} in the speculative config: {k} for up to {last} requests at once, 0 beyond"
+
+
 def _split_is_dropped(split: int, old: Old, config: dict[str, Any]) -> bool:
     return config["method"] == "draft_model" and split != old.tensor
 
@@ -163,6 +175,8 @@ def _fate(name: str, old: Old, config: dict[str, Any] | None) -> str:
         return 'becomes method "ngram" in the speculative config' if ngram else _model_fate(config)
     if key not in config:
         return _lost(key, ngram, old)
+    if key == SCHEDULE:
+        return _said(config[key])
     if key == "prompt_lookup_max" and "ngram_prompt_lookup_min" not in old.values:
         return f"moves into the speculative config as {key}; prompt_lookup_min 1 is written out, its default is the maximum now"
     return "moves into the speculative config" + ("" if key == name else f", renamed {key}")
@@ -178,12 +192,27 @@ def _lost(key: str, ngram: bool, old: Old) -> str:
     return "is dropped: n-grams come from no model" if ngram else "is dropped: it belongs to [ngram], and a draft model is named"
 
 
+def _limits(key: str, config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """What is left of a threshold in an old mapping, and what to say of it."""
+    old = Old(config, str)
+    off, k = old.whole(key, least=2), old.whole("num_speculative_tokens")
+    if off is None:
+        return {}, "is dropped: None is the default"
+    if k is None:
+        raise UserError(f"{key} is given without num_speculative_tokens: say how many, 5 is fair.")
+    return {SCHEDULE: _schedule(k, off)}, _said(_schedule(k, off))
+
+
 def modernise(config: dict[str, Any]) -> tuple[dict[str, Any], list[Note]]:
     """A speculative config whose keys are those of 0.8 to 0.10, or current already. Raises UserError for a key that never was."""
     found, notes = dict[str, Any](), []
     for key, value in config.items():
         if key in OLD_KEYS:
             notes.append(Note(key, OLD_KEYS[key]))
+        elif key == "disable_by_batch_size":
+            limits, fate = _limits(key, config)
+            found |= limits
+            notes.append(Note(key, fate))
         elif key == "tensor_parallel_size":
             found["draft_tensor_parallel_size"] = value
             notes.append(Note(key, "is renamed draft_tensor_parallel_size"))

@@ -10,6 +10,8 @@ from typing import Any
 M, D = "meta-llama/Llama-3.1-70B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"
 DRAFT = {"method": "draft_model", "model": D, "num_speculative_tokens": 5}
 NGRAM = {"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4, "prompt_lookup_min": 1}
+SCHEDULE = "num_speculative_tokens_per_batch_size"
+UP_TO_7 = {SCHEDULE: [[1, 7, 5], [8, 8, 0]]}
 MODULE = "python -m vllm.entrypoints.openai.api_server"
 D5 = f"--speculative-model {D} --num-speculative-tokens 5"
 N5 = "--speculative-model [ngram] --num-speculative-tokens 5 --ngram-prompt-lookup-max 4"
@@ -110,7 +112,13 @@ COMMANDS: list[Form] = [
         {"--port": "81"},
         ["to return log probabilities"],
     ),
-    (f"vllm serve {M} {D5} --speculative-disable-by-batch-size 8", DRAFT, {}, ["vLLM has no such threshold now"]),
+    (
+        f"vllm serve {M} {D5} --speculative-disable-by-batch-size 8",
+        DRAFT | UP_TO_7,
+        {},
+        ["becomes num_speculative_tokens_per_batch_size in the speculative config: 5 for up to 7 requests at once, 0 beyond"],
+    ),
+    (f"vllm serve {M} {D5} --speculative-disable-by-batch-size None", DRAFT, {}, ["is dropped: None is the default"]),
     (f"vllm serve {M} {D5} --speculative-disable-mqa-scorer", DRAFT, {}, ["verification is one pass of the target"]),
     (f"vllm serve {M} {D5} --ngram-prompt-lookup-max 4", DRAFT, {}, ["is dropped: it belongs to [ngram], and a draft model is named"]),
     (f"vllm serve {M} {N5} --speculative-draft-tensor-parallel-size 1", NGRAM, {}, ["is dropped: n-grams come from no model"]),
@@ -175,9 +183,9 @@ COMMANDS: list[Form] = [
     (
         f"""vllm serve {M} --speculative-config '{{"model": "[ngram]", "num_speculative_tokens": 5, "prompt_lookup_max": 4,"""
         """ "prompt_lookup_min": 1, "disable_by_batch_size": 8}'""",
-        NGRAM,
+        NGRAM | UP_TO_7,
         {},
-        ['model [ngram] becomes method "ngram"', "disable_by_batch_size is dropped: vLLM has no such threshold now"],
+        ['model [ngram] becomes method "ngram"', "disable_by_batch_size becomes num_speculative_tokens_per_batch_size in the"],
     ),
     (
         f"""vllm serve {M} --speculative-config '{{"method": "draft_model", "model": "{D}", "num_speculative_tokens": 5,"""
@@ -221,8 +229,8 @@ PYTHON: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         f"args = AsyncEngineArgs(model={M!r}, speculative_model={D!r}, num_speculative_tokens=5, swap_space=4,"
         " speculative_disable_by_batch_size=4, disable_log_stats=False)",
-        {"model": M, "speculative_config": DRAFT, "disable_log_stats": False},
-        ["swap_space is dropped", "no such threshold"],
+        {"model": M, "speculative_config": DRAFT | {SCHEDULE: [[1, 3, 5], [4, 4, 0]]}, "disable_log_stats": False},
+        ["swap_space is dropped", "5 for up to 3 requests at once, 0 beyond"],
     ),
     (
         f"llm = LLM({M!r}, tensor_parallel_size=8, speculative_model={D!r}, num_speculative_tokens=5,"
@@ -286,6 +294,11 @@ BROKEN: list[tuple[str, str]] = [
     (f"vllm serve {M} {N5} --ngram-prompt-lookup-min 6", "--ngram-prompt-lookup-min is 6, above the maximum of 4"),
     (f"vllm serve {M} --speculative-model {D} --num-speculative-tokens five", "is 'five': give a whole number"),
     (f"vllm serve {M} --speculative-model {D} --num-speculative-tokens 0", "is 0: give 1 or more"),
+    (f"vllm serve {M} {D5} --speculative-disable-by-batch-size 1", "--speculative-disable-by-batch-size is 1: give 2 or more"),
+    (
+        f"""vllm serve {M} --speculative-config '{{"model": "[ngram]", "disable_by_batch_size": 8}}'""",
+        "disable_by_batch_size is given without num_speculative_tokens",
+    ),
     (
         f"vllm serve {M} --speculativ-model {D} --num-speculative-tokens 5",
         "no option --speculativ-model: did you mean --speculative-model?",
