@@ -82,6 +82,23 @@ for b in sorted(verify):
         break
 return best
 """
+UPWARDS = """
+total = half = 0
+for i in range(k + 1):
+    total += alpha ** i
+    if i <= k // 2:
+        half = total
+found = "in order"
+if total < cost:
+    found = "price"
+if k > 1 and half >= 0.95 * total:
+    found = "k too large"
+if alpha < 0.7 * usual:
+    found = "temperature"
+    if cool < 0.7 * usual:
+        found = "mismatch"
+return found
+"""
 RATE_FIRST = changed(
     LINES,
     ("if alpha < 0.7 * usual:\n", "if k > 1 and (tokens(k) - 1) / k < 0.7 * usual:\n    return 'k too large'\nif alpha < 0.7 * usual:\n"),
@@ -166,7 +183,34 @@ RIGHT = [
         return "in order" if t(k) >= cost else "price"
         """),
     ),
+    ("q6-answer", cause(UPWARDS)),
+    (
+        "q6-answer",
+        cause("""
+        def t(n):
+            return 1 + alpha * t(n - 1) if n else 1
+        low, cold = (1 - a / usual > 0.3 for a in (alpha, cool))
+        facts = {"mismatch": low and cold, "temperature": low, "k too large": k != 1 and 20 * t(k // 2) >= 19 * t(k), "price": t(k) < cost}
+        return next((name for name, fits in facts.items() if fits), "in order")
+        """),
+    ),
     ("q7-answer", batch(LOOP)),
+    (
+        "q7-answer",
+        batch("""
+        from itertools import takewhile
+        return max(takewhile(lambda b: verify[b] + drafting < tokens, sorted(verify)), default=0)
+        """),
+    ),
+    (
+        "q7-answer",
+        batch("""
+        first = min(verify, default=0)
+        if first == 0 or verify[first] >= tokens - drafting:
+            return 0
+        return max(first, largest_batch({b: v for b, v in verify.items() if b != first}, tokens, drafting))
+        """),
+    ),
     (
         "q7-answer",
         batch("""
@@ -188,6 +232,29 @@ K, PRICE = (
     'if cost > tokens(k):\n    return "price"\n',
 )
 PRICE_BEFORE_K = changed(LINES, (K + PRICE, PRICE + K))
+EITHER = changed(
+    LINES,
+    (
+        'if alpha < 0.7 * usual:\n    if cool < 0.7 * usual:\n        return "mismatch"\n',
+        'if alpha < 0.7 * usual and cool < 0.7 * usual:\n    return "mismatch"\nif alpha < 0.7 * usual or cool < 0.7 * usual:\n',
+    ),
+)
+FIRST_CROSSING = """
+found = sorted(verify)
+wins = [tokens > verify[b] + drafting for b in found]
+if found and all(wins):
+    return found[-1]
+return next((b for b, here, there in zip(found, wins, wins[1:]) if here and not there), 0)
+"""
+GROWING = """
+best = most = 0
+for b in sorted(verify):
+    gain = tokens / (verify[b] + drafting)
+    if gain <= 1 or b * gain < most:
+        break
+    best, most = b, b * gain
+return best
+"""
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
@@ -216,6 +283,7 @@ WRONG = {
             "where they agree": "warm_p[2]",
             "the larger chances": "sum(map(max, warm_p, warm_q))",
             "what is drafted most": "max(warm_q)",
+            "what the target says most": "max(warm_p)",
             "what the draft says, by the target": "warm_p[1]",
         }.items()
     },
@@ -331,7 +399,7 @@ WRONG = {
         cause(changed(LINES, ("tokens(k // 2) >= 0.95 * tokens(k)", "alpha < 1 and tokens(k) >= 0.95 / (1 - alpha)"))),
         {"q6-check": 1},
     ),
-    "one token short": ("q6-answer", cause(changed(LINES, ("range(n + 1)", "range(n)"))), {"q6-check": 2}),
+    "one token short": ("q6-answer", cause(changed(LINES, ("range(n + 1)", "range(n)"))), {"q6-check": 3}),
     "every guess counts the same": (
         "q6-answer",
         cause(changed(LINES, ("sum(alpha ** i for i in range(n + 1))", "1 + alpha * n"))),
@@ -340,6 +408,17 @@ WRONG = {
     "two is never too large": ("q6-answer", cause(changed(LINES, ("k > 1", "k > 2"))), {"q6-check": 1}),
     "a draw is a loss": ("q6-answer", cause(changed(LINES, ("cost > tokens(k)", "cost >= tokens(k)"))), {"q6-check": 1}),
     "the price before k": ("q6-answer", cause(PRICE_BEFORE_K), {"q6-check": 1}),
+    "cold is as good as warm": ("q6-answer", cause(EITHER), {"q6-check": 1}),
+    "k tokens, if all stand": (
+        "q6-answer",
+        cause(changed(GEOMETRIC, ("return (1", "return n if alpha == 1 else (1"))),
+        {"q6-check": 1},
+    ),
+    "half of it, beside the limit": (
+        "q6-answer",
+        cause(changed(LINES, ("tokens(k // 2) >= 0.95 * tokens(k)", "(1 - alpha) * tokens(k // 2) >= 0.95"))),
+        {"q6-check": 1},
+    ),
     "it is always a mismatch": ("q6-answer", cause('return "mismatch"'), {"q6-check": 5}),
     "the last that wins": ("q7-answer", batch(LAST_WINNER), {"q7-check": 1}),
     "the first that loses": (
@@ -371,6 +450,13 @@ WRONG = {
     "by their prices": ("q7-answer", batch(LOOP.replace("sorted(verify)", "sorted(verify, key=verify.get)")), {"q7-check": 1}),
     "drafting for each text": ("q7-answer", batch(LOOP.replace("+ drafting", "+ b * drafting")), {"q7-check": 2}),
     "the best speedup": ("q7-answer", batch("return min(verify, key=verify.get) if verify else 0"), {"q7-check": 3}),
+    "the usual batches alone": (
+        "q7-answer",
+        batch(changed(LOOP, ("for b in sorted(verify):", "for b in [b for b in (1, 2, 4, 8, 16, 32, 64) if b in verify]:"))),
+        {"q7-check": 1},
+    ),
+    "the first crossing, whatever is below": ("q7-answer", batch(FIRST_CROSSING), {"q7-check": 1}),
+    "as long as all together gain by it": ("q7-answer", batch(GROWING), {"q7-check": 1}),
     "the visible prices alone": ("q7-answer", batch("return 1"), {"q7-check": 3}),
 }
 

@@ -170,6 +170,15 @@ for line in text.split(chr(10)):
         sums[name] = sums.get(name, 0) + float(rest.rsplit(" ", 1)[1])
 return [sums.get("vllm:spec_decode_num_" + name + "_total", 0.0) for name in ("drafts", "draft_tokens", "accepted_tokens")]
 """
+BY_COUNTER = """
+from collections import Counter
+sums = Counter()
+for line in filter(None, text.splitlines()):
+    if line[0] != "#":
+        head, value = line.rsplit(" ", 1)
+        sums[head.partition("{")[0].rpartition("num_")[2]] += float(value)
+return tuple(round(sums[name + "_total"]) for name in ("drafts", "draft_tokens", "accepted_tokens"))
+"""
 IN_A_LIST = """
 race = [(1.0, "plain", 0)]
 for name, alpha, c in offers:
@@ -189,6 +198,27 @@ for k in range(k_max, 0, -1):
         if a_token < least - 1e-9:
             answer, least = [name, k], a_token
 return answer
+"""
+
+AS_A_TABLE = """
+gains = {("plain", 0): 1}
+for name, alpha, c in offers:
+    tokens = power = 1
+    for k in range(1, k_max + 1):
+        power *= alpha
+        tokens += power
+        gains[name, k] = tokens / (milliseconds[users + k * users] / milliseconds[users] + c * k)
+return max(gains, key=gains.get)
+"""
+EACH_FOR_ITSELF = """
+won = []
+for name, alpha, c in offers:
+    def gain(k):
+        return (1 - alpha ** (k + 1)) / (1 - alpha) / (milliseconds[users * (k + 1)] / milliseconds[users] + k * c)
+    k = max(range(1, k_max + 1), key=gain)
+    won.append((gain(k), name, k))
+won.sort(reverse=True)
+return won[0][1:] if won and won[0][0] > 1 else ("plain", 0)
 """
 
 # Right answers, written differently from the key.
@@ -216,10 +246,35 @@ RIGHT = [
     ("q6-answer", speculation(READ)),
     ("q6-answer", speculation(BY_PATTERN)),
     ("q6-answer", speculation(BY_DICTIONARY)),
+    ("q6-answer", speculation(BY_COUNTER)),
     ("q7-answer", choose(BEST)),
     ("q7-answer", choose(IN_A_LIST)),
     ("q7-answer", choose(DOWNWARDS)),
+    ("q7-answer", choose(AS_A_TABLE)),
+    ("q7-answer", choose(EACH_FOR_ITSELF)),
 ]
+
+ANYWHERE = """
+found = [0, 0, 0]
+for line in text.splitlines():
+    for i, wanted in enumerate(("num_drafts_total{", "num_draft_tokens_total{", "num_accepted_tokens_total{")):
+        if wanted in line:
+            found[i] += float(line.split()[-1])
+return found
+"""
+CLIMB = """
+best, most = ("plain", 0), 1.0
+for name, alpha, c in offers:
+    last = 0
+    for k in range(1, k_max + 1):
+        gain = sum(alpha ** i for i in range(k + 1)) / (milliseconds[users * (k + 1)] / milliseconds[users] + k * c)
+        if gain < last:
+            break
+        last = gain
+        if gain > most:
+            best, most = (name, k), gain
+return best
+"""
 
 # Wrong answers by their misconception: the answer cell, what stands in it, and the points lost by check.
 WRONG = {
@@ -282,6 +337,8 @@ WRONG = {
             "whole drafts": "at[-1] / rounds",
             "no difference": "after[2] / (after[2] + after[0] - after[-1])",
             "no rejection": 1,
+            "each position counts the same": "sum(x / y for x, y in zip(at, [rounds, *at])) / len(at)",
+            "a root of the whole drafts": "(at[-1] / rounds) ** (1 / len(at))",
         }.items()
     },
     **{
@@ -361,6 +418,7 @@ WRONG = {
             "all of them": 32,
             "tokens for users": f"4 * {MOST}",
             "between two of them": f"{MOST} + 1",
+            "beside a step of one": "max(b for b in (1, 2, 4, 8, 16, 32) if brings * takes[1] > takes[4 * b])",
         }.items()
     },
     "the first engine alone": (
@@ -411,6 +469,19 @@ WRONG = {
         speculation(changed(READ, ("name.endswith(wanted)", "name.endswith(wanted) or i == 2 and 'per_pos_total' in name"))),
         {"q6-check": 1},
     ),
+    "a comment that reads like a counter": ("q6-answer", speculation(ANYWHERE), {"q6-check": 1}),
+    "two engines and no more": (
+        "q6-answer",
+        speculation(
+            changed(READ, ("name.endswith(wanted)", "name.endswith(wanted) and ('engine=\"0\"' in line or 'engine=\"1\"' in line)"))
+        ),
+        {"q6-check": 1},
+    ),
+    "each name has a num_": (
+        "q6-answer",
+        speculation(changed(READ, ('line.split("{")[0]', '"num_" + line.split("{")[0].split("num_")[1]'))),
+        {"q6-check": 1},
+    ),
     "the visible text alone": ("q6-answer", speculation("return 2, 8, 5"), {"q6-check": 4}),
     "a pass over k": (
         "q7-answer",
@@ -457,6 +528,19 @@ WRONG = {
         choose(
             changed(BEST, ("        if tokens / cost > most:\n", "        if tokens / cost <= most:\n            break\n        else:\n"))
         ),
+        {"q7-check": 2},
+    ),
+    "each draft up to its first hill": ("q7-answer", choose(CLIMB), {"q7-check": 1}),
+    "a draw is a gain": ("q7-answer", choose(changed(BEST, ("> most", ">= most"))), {"q7-check": 1}),
+    "c shared by the users": ("q7-answer", choose(changed(BEST, ("k * c", "k * c / users"))), {"q7-check": 1}),
+    "c in steps of one user": (
+        "q7-answer",
+        choose(changed(BEST, ("k * c", "k * c * milliseconds[1] / milliseconds[users]"))),
+        {"q7-check": 1},
+    ),
+    "the draft with the most alpha for its c": (
+        "q7-answer",
+        choose(changed(BEST, ("for name, alpha, c in offers:", "for name, alpha, c in sorted(offers, key=lambda o: o[1] - o[2])[-1:]:"))),
         {"q7-check": 1},
     ),
     "offers are eaten": (

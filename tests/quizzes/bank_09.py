@@ -135,6 +135,34 @@ tv = [sum(abs(x - law.get(token, 0)) for token, x in enumerate(own)) / 2 for own
 return sum(alpha) / len(alpha), 1 - sum(tv) / len(tv)
 """
 
+MOVED_APART = """
+moved = [0.0] * len(p)
+for _ in range(steps):
+    z = [x + m for x, m in zip(logits, moved)]
+    log_sum = max(z) + math.log(math.fsum(math.exp(x - max(z)) for x in z))
+    moved = [m + rate * (a - math.exp(x - log_sum)) for m, a, x in zip(moved, p, z)]
+return [x + m for x, m in zip(logits, moved)]
+"""
+BY_DECIMAL = """
+from decimal import Decimal
+z = [Decimal(x) for x in logits]
+for _ in range(steps):
+    e = [x.exp() for x in z]
+    z = [x - Decimal(rate) * (w / sum(e) - Decimal(a)) for x, w, a in zip(z, e, p)]
+return [float(x) for x in z]
+"""
+LAWS_OVER_ALL = """
+alpha = acceptance = 0
+for a, b in zip(p, q):
+    law = [0.0] * len(a)
+    for token, x in zip(ids, b):
+        law[token] = x
+    alpha += a[law.index(max(law))] == max(a)
+    acceptance += 1 - sum(abs(x - y) for x, y in zip(a, law)) / 2
+return alpha / len(p), acceptance / len(p)
+"""
+CHANCES = changed(JUDGED, ("sum(min(a[token], x)", "sum(x * min(1, a[token] / x)"))
+
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", stand()),
@@ -150,7 +178,11 @@ RIGHT = [
     ("q6-answer", learn(STEPS)),
     ("q6-answer", learn(WITH_NUMPY)),
     ("q6-answer", learn(RECURSIVE)),
+    ("q6-answer", learn(MOVED_APART)),
+    ("q6-answer", learn(BY_DECIMAL)),
     ("q7-answer", judge(JUDGED)),
+    ("q7-answer", judge(LAWS_OVER_ALL)),
+    ("q7-answer", judge(CHANCES)),
     ("q7-answer", judge(BY_DICTIONARY)),
     ("q7-answer", judge("import numpy as np\np, q = np.array(p), np.array(q)\n"
                         "return (np.array(ids)[q.argmax(1)] == p.argmax(1)).mean(), np.minimum(p[:, ids], q).sum(1).mean()")),
@@ -295,6 +327,40 @@ WRONG = {
     ),
     "exp of a thousand": ("q6-answer", learn(changed(STEPS, ("x - top", "x"))), {"q6-check": 1}),
     "logits held small": ("q6-answer", learn(changed(STEPS, ("x - top", "min(x, 500)"))), {"q6-check": 1}),
+    "shifted by the first logit": ("q6-answer", learn(changed(STEPS, ("top = max(z)", "top = z[0]"))), {"q6-check": 1}),
+    "shifted by the mean": ("q6-answer", learn(changed(STEPS, ("top = max(z)", "top = sum(z) / len(z)"))), {"q6-check": 1}),
+    "shifted down alone": ("q6-answer", learn(changed(STEPS, ("top = max(z)", "top = max(0, *z)"))), {"q6-check": 1}),
+    "the favourite where exp fails": (
+        "q6-answer",
+        learn(
+            changed(
+                STEPS,
+                ("x - top", "x"),
+                ("    e = ", "    try:\n        e = "),
+                ("    q = ", "    except OverflowError:\n        e = [float(x == top) for x in z]\n    q = "),
+            )
+        ),
+        {"q6-check": 1},
+    ),
+    "tokens found by what p gives them": (
+        "q6-answer",
+        learn(
+            changed(
+                STEPS,
+                ("z = [z[i] - rate * (q[i] - p[i]) for i in range(len(z))]", "z = [z[p.index(a)] - rate * (q[p.index(a)] - a) for a in p]"),
+            )
+        ),
+        {"q6-check": 3},
+    ),
+    "stops when near": (
+        "q6-answer",
+        learn(changed(STEPS, ("    z = [", "    if max(abs(b - a) for a, b in zip(p, q)) < 0.001:\n        break\n    z = ["))),
+        {"q6-check": 1},
+    ),
+    "logits moved to 0": ("q6-answer", learn(changed(STEPS, ("    q = [", "    z = [x - top for x in z]\n    q = ["))), {"q6-check": 5}),
+    "a rate that falls": ("q6-answer", learn(changed(STEPS, ("for _ in", "for n in"), ("rate *", "rate / (n + 1) *"))), {"q6-check": 2}),
+    "one step at least": ("q6-answer", learn(changed(STEPS, ("range(steps)", "range(max(1, steps))"))), {"q6-check": 1}),
+    "all steps as one long one": ("q6-answer", learn("rate, steps = rate * steps, 1\n" + STEPS), {"q6-check": 2}),
     "the law for the logits": (
         "q6-answer",
         learn(changed(STEPS, ("return z", "e = [math.exp(x) for x in z]\nreturn [x / sum(e) for x in e]"))),
@@ -312,7 +378,49 @@ WRONG = {
         judge(changed(JUDGED, ("return", "for a in p:\n    a.sort()\nreturn"))),
         {"q7-check": 4},
     ),
-    "likely enough": ("q7-answer", judge(changed(JUDGED, ("best == guess", "a[guess] >= 0.3"))), {"q7-check": 1}),
+    "likely enough": ("q7-answer", judge(changed(JUDGED, ("best == guess", "a[guess] >= 0.3"))), {"q7-check": 2}),
+    "likely enough is half": ("q7-answer", judge(changed(JUDGED, ("best == guess", "a[guess] >= 0.5"))), {"q7-check": 2}),
+    "laws as long as the largest token that can be said": (
+        "q7-answer",
+        judge(changed(BY_DICTIONARY, ("enumerate(own)", "enumerate(own[: max(ids) + 1])"))),
+        {"q7-check": 1},
+    ),
+    "the difference among the same tokens": (
+        "q7-answer",
+        judge(changed(JUDGED, ("sum(min(a[token], x)", "1 - 0.5 * sum(abs(a[token] - x)"))),
+        {"q7-check": 1},
+    ),
+    "places that can be won alone": (
+        "q7-answer",
+        judge(
+            "keep = [i for i, a in enumerate(p) if a.index(max(a)) in ids]\np, q = [p[i] for i in keep], [q[i] for i in keep]\n" + JUDGED
+        ),
+        {"q7-check": 2},
+    ),
+    "the list read the other way": (
+        "q7-answer",
+        judge(
+            "place = {token: j for j, token in enumerate(ids)}\nids = [place.get(j, len(p[0]) - 1) for j in range(len(ids))]\n" + JUDGED,
+        ),
+        {"q7-check": 2},
+    ),
+    "up to the first miss": (
+        "q7-answer",
+        judge(
+            changed(
+                JUDGED,
+                ("alpha += best == guess", "alpha += best == guess and alpha == len(seen)\n    seen.append(a)"),
+                ("n, alpha,", "seen = []\nn, alpha,"),
+            )
+        ),
+        {"q7-check": 1},
+    ),
+    "the middle place": (
+        "q7-answer",
+        judge(changed(BY_DICTIONARY, ("1 - sum(tv) / len(tv)", "1 - __import__('statistics').median(tv)"))),
+        {"q7-check": 2},
+    ),
+    "rounded": ("q7-answer", judge(changed(JUDGED, ("acceptance / n", "round(acceptance / n, 2)"))), {"q7-check": 2}),
     "total variation for acceptance": ("q7-answer", judge(changed(JUDGED, ("acceptance / n", "1 - acceptance / n"))), {"q7-check": 2}),
     "the whole difference": (
         "q7-answer",

@@ -156,6 +156,38 @@ if not apart:
 return ("bug", "rounding")[apart[0] <= near]
 """
 
+BY_MATRIX = """
+n = range(len(q))
+return [sum(q[i] * ((i == j) * accept[i] + (1 - accept[i]) * after[j]) for i in n) for j in n]
+"""
+BY_FRACTIONS = """
+from fractions import Fraction
+stands = [Fraction(b) * Fraction(x) for b, x in zip(q, accept)]
+return [float(x + (1 - sum(stands)) * Fraction(y)) for x, y in zip(stands, after)]
+"""
+BY_EVENTS = """
+n = len(p)
+return max(sum(p[i] - law[i] for i in range(n) if event >> i & 1) for event in range(2**n))
+"""
+UNTIL_AN_END = """
+if plain == quick:
+    return "same"
+i = 0
+try:
+    while plain[i] == quick[i]:
+        i += 1
+except IndexError:
+    return "bug"
+return "rounding" if gaps[i] <= near else "bug"
+"""
+COMMON_BEGINNING = """
+from os.path import commonprefix
+n = len(commonprefix([plain, quick]))
+if n == len(plain) or n == len(quick):
+    return "same" if len(plain) == len(quick) else "bug"
+return "rounding" if not gaps[n] > near else "bug"
+"""
+
 # Right answers, written differently from the key.
 RIGHT = [
     ("q1-answer", reports()),
@@ -164,11 +196,17 @@ RIGHT = [
     ("q3-answer", chance()),
     ("q3-answer", chance("p0 + 1 - q0 + (q0 - p0) * p0 / q0", "p0 + (q0 - p0) * p0 / q0", "(taken - (1 - q0)) - p0")),
     ("q4-answer", drafters("DB")),
+    ("q5-answer", block(f"round({R0} * {R1}, 2)")),
+    ("q5-answer", block(f"int({R0} * {R1} * 100 + 0.5) / 100")),
     ("q5-answer", block(f"round({R0} * {R1}, 3)", f"{OVERLAP} ** 2 + p_each[0] * p_each[1] - p_each[0] * q_each[1]")),
     ("q6-answer", laws()),
     ("q6-answer", laws(BY_CASES, "return sum(max(a - b, 0) for a, b in zip(p, law))")),
     ("q6-answer", laws(WITH_NUMPY, "return 1 - sum(map(min, p, law))")),
+    ("q6-answer", laws(BY_MATRIX, "return sum(map(max, p, law)) - 1")),
+    ("q6-answer", laws(BY_FRACTIONS, BY_EVENTS)),
     ("q7-answer", explain(VERDICT)),
+    ("q7-answer", explain(UNTIL_AN_END)),
+    ("q7-answer", explain(COMMON_BEGINNING)),
     ("q7-answer", explain(WHILE)),
     ("q7-answer", explain(FIRST_OF_ALL)),
 ]
@@ -352,6 +390,34 @@ WRONG = {
         laws("q[:] = [b * x for b, x in zip(q, accept)]\nfalls = 1 - sum(q)\nreturn [x + falls * y for x, y in zip(q, after)]"),
         {"q6a-check": 3},
     ),
+    "rounded": ("q6-answer", laws(changed(LAW, ("[b * x + falls * y", "[round(b * x + falls * y, 3)"))), {"q6a-check": 2}),
+    "what comes after is tested, too": (
+        "q6-answer",
+        laws(
+            "falls = 1 - sum(b * x for b, x in zip(q, accept))\ns = [b * x + falls * y * x for b, x, y in zip(q, accept, after)]\n"
+            "return [x + (1 - sum(s)) * y for x, y in zip(s, after)]"
+        ),
+        {"q6a-check": 2},
+    ),
+    "after for the target": (
+        "q6-answer",
+        laws(
+            "rest = [max(y - b, 0) for b, y in zip(q, after)]\nfalls = 1 - sum(b * x for b, x in zip(q, accept))\n"
+            "return [b * x + falls * y / (sum(rest) or 1) for b, x, y in zip(q, accept, rest)]"
+        ),
+        {"q6a-check": 3},
+    ),
+    "only a sure token stands": ("q6-answer", laws(changed(LAW, ("b * x", "b * (x == 1)"))), {"q6a-check": 3}),
+    "a mean of q and after": (
+        "q6-answer",
+        laws("s = sum(b * x for b, x in zip(q, accept))\nreturn [s * b + (1 - s) * y for b, y in zip(q, after)]"),
+        {"q6a-check": 3},
+    ),
+    "the last fall alone": (
+        "q6-answer",
+        laws("for b, x in zip(q, accept):\n    f = b * (1 - x)\nreturn [b * x + f * y for b, x, y in zip(q, accept, after)]"),
+        {"q6a-check": 3},
+    ),
     "the visible rule alone": ("q6-answer", laws("return after"), {"q6a-check": 3}),
     "the overlap": ("q6-answer", laws(tv="return sum(map(min, p, law))"), {"q6b-check": 2}),
     "the first token alone": ("q6-answer", laws(tv="return abs(p[0] - law[0])"), {"q6b-check": 2}),
@@ -362,6 +428,24 @@ WRONG = {
     "differences that cancel": ("q6-answer", laws(tv="return abs(sum(a - b for a, b in zip(p, law))) / 2"), {"q6b-check": 2}),
     "squares": ("q6-answer", laws(tv="return sum((a - b) ** 2 for a, b in zip(p, law)) ** 0.5"), {"q6b-check": 2}),
     "the mean difference": ("q6-answer", laws(tv="return sum(abs(a - b) for a, b in zip(p, law)) / len(p)"), {"q6b-check": 2}),
+    "the distance rounded": ("q6-answer", laws(tv="return round(sum(abs(a - b) for a, b in zip(p, law)) / 2, 2)"), {"q6b-check": 2}),
+    "the largest difference of the sums": (
+        "q6-answer",
+        laws(tv="from itertools import accumulate\nreturn max(map(abs, accumulate(a - b for a, b in zip(p, law))))"),
+        {"q6b-check": 2},
+    ),
+    "by the tokens less one": (
+        "q6-answer",
+        laws(tv="return sum(abs(a - b) for a, b in zip(p, law)) / (len(p) - 1)"),
+        {"q6b-check": 2},
+    ),
+    "each difference once": ("q6-answer", laws(tv="return sum({abs(a - b) for a, b in zip(p, law)}) / 2"), {"q6b-check": 2}),
+    "the target's favourite": ("q6-answer", laws(tv="return max(p) - law[p.index(max(p))]"), {"q6b-check": 2}),
+    "half the range": (
+        "q6-answer",
+        laws(tv="d = [a - b for a, b in zip(p, law)]\nreturn (max(d) - min(d)) / 2"),
+        {"q6b-check": 2},
+    ),
     "different or not": ("q6-answer", laws(tv="return int(p != law)"), {"q6b-check": 2}),
     "the mean of the ratios": (
         "q6-answer",
@@ -399,6 +483,32 @@ WRONG = {
             'return "rounding" if plain and quick and gaps[0] <= near else "bug"'
         ),
         {"q7-check": 4},
+    ),
+    "the place of the first such token": (
+        "q7-answer",
+        explain(changed(VERDICT, ("gaps[i]", "gaps[plain.index(plain[i])]"))),
+        {"q7-check": 1},
+    ),
+    "whole steps alone": ("q7-answer", explain(changed(VERDICT, ("gaps[i]", "int(gaps[i])"))), {"q7-check": 1}),
+    "run together": (
+        "q7-answer",
+        explain(changed(VERDICT, ("plain == quick", '"".join(map(str, plain)) == "".join(map(str, quick))'))),
+        {"q7-check": 1},
+    ),
+    "a near-tie from there on": ("q7-answer", explain(changed(VERDICT, ("gaps[i]", "min(gaps[i:])"))), {"q7-check": 1}),
+    "a near-tie up to there": ("q7-answer", explain(changed(VERDICT, ("gaps[i]", "min(gaps[: i + 1])"))), {"q7-check": 1}),
+    "no gap is no tie": ("q7-answer", explain(changed(VERDICT, ("if gaps[i]", "if gaps[i] and gaps[i]"))), {"q7-check": 4}),
+    "lengths that differ are a bug": (
+        "q7-answer",
+        explain(changed(VERDICT, ("for i in", 'if len(plain) != len(quick):\n    return "bug"\nfor i in'))),
+        {"q7-check": 4},
+    ),
+    "an early end is a place": (
+        "q7-answer",
+        explain(
+            changed(VERDICT, ("range(min(len(plain), len(quick)))", "range(len(plain))"), ("plain[i] !=", "i == len(quick) or plain[i] !="))
+        ),
+        {"q7-check": 1},
     ),
     "near is two": ("q7-answer", explain(changed(VERDICT, ("<= near", "<= 2"))), {"q7-check": 4}),
     "the visible texts alone": ("q7-answer", explain('return "same"'), {"q7-check": 4}),
