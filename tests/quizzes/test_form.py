@@ -44,7 +44,9 @@ def test_it_is_clean(chapter: str):
     assert len(ids) == len(set(ids)) and all(re.fullmatch(r"[a-z0-9-]+", id_) for id_ in ids)
     for cell in notebook.cells:
         assert not cell.get("outputs") and cell.get("execution_count") is None, cell.id
-        assert set(cell.metadata) <= {"nbgrader"}, cell.id
+        assert set(cell.metadata) <= {"nbgrader", "tags"}, cell.id
+        # Run All goes on behind an answer that is not there yet, and draws the numbers of all questions.
+        assert cell.metadata.get("tags", []) == ["raises-exception"] * cell.id.endswith("-check"), cell.id
 
 
 @chapter
@@ -82,6 +84,8 @@ def test_its_cells_are_short(chapter: str):
         lines = cell.source.splitlines()
         assert len(split(visible(cell.source), "SOLUTION")[0]) <= 25 and len(lines) <= 35, cell.id
         assert max(map(len, lines)) <= 140, cell.id
+        if cell.id.endswith("-answer"):
+            assert max(map(len, split(cell.source, "SOLUTION")[0])) <= 100, f"{cell.id} is wider than a notebook in JupyterLab"
         assert "torch" not in cell.source, "an import of torch costs each submission 2.5 s"
 
 
