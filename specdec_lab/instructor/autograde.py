@@ -32,6 +32,7 @@ from specdec_lab.instructor.repair import NOTEBOOK
 from specdec_lab.instructor.sandbox import Limits, Sandbox
 from specdec_lab.instructor.summary import Row, Status, status
 from specdec_lab.instructor.variants import spellings
+from specdec_lab.instructor.view import own_files
 from specdec_lab.instructor.workers import Job, work_all
 
 FOLDER = "grading"
@@ -177,9 +178,8 @@ def _write(course: Course, assignment: str, jobs: list[Job], progress: Callable[
         folder = staged / job.student / assignment
         folder.mkdir(parents=True)
         nbformat.write(nbformat.from_dict(_outcome(job)["notebook"]), folder / NOTEBOOK)
-        for beside in Path(job.file).parent.glob("*"):  # the student's own, and what nbgrader's exchange needs on the way back
-            if beside.is_file() and not beside.is_symlink() and beside.suffix != ".ipynb":
-                shutil.copy(beside, folder)
+        for beside in filter(Path.is_file, own_files(Path(job.file).parent)):  # also what nbgrader's exchange needs on the way back
+            shutil.copy(beside, folder)
     # An exception is about some of them; those that failed have no notebook in autograded/. nbgrader's queries warn on every student.
     with contextlib.suppress(NbGraderException), warnings.catch_warnings():
         warnings.simplefilter("ignore")

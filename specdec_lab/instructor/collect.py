@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from specdec_lab.errors import UserError
 from specdec_lab.instructor.deliveries import Delivered, copy_number, delivered, rank
+from specdec_lab.instructor.reading import content_of
 from specdec_lab.instructor.repair import NOTEBOOK, repair
 from specdec_lab.instructor.roster import Roster, student_id
 
@@ -84,9 +85,9 @@ def moment(text: str, zone: tzinfo) -> datetime:
     """A time in anybody's spelling, in UTC; where it names no zone, that of the course. Raises UserError."""
     try:
         found = parser.parse(text.replace(" UTC", "+00:00"), fuzzy=False)
-    except (ValueError, OverflowError):
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(timezone.utc)
+    except (ValueError, ArithmeticError, TypeError, AttributeError):
         raise UserError(f"'{text}' is no time; write it as 2026-12-01 23:59.") from None
-    return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(timezone.utc)
 
 
 def collect(
@@ -142,13 +143,12 @@ def _by_student(files: Iterable[Delivered], roster: Roster | None, found: Collec
 def _add(found: Collection, student: str, files: list[Delivered], source: NotebookNode, roster: Roster | None, zone: tzinfo) -> None:
     best = min(rank(each.file) for each in files)
     known = {attempt.digest: attempt for attempt in found.attempts.get(student, [])}
-    person = roster.find(student) if roster else None
+    person = roster.by_id(student) if roster else None
     for each in files:
         if rank(each.file) > best:
             continue  # a picture or a text beside the notebook
         digest = _digest(each.data)
-        time = each.time or (person.submitted if person else "")
-        stamp = moment(time, zone).strftime(STAMP) if time else ""
+        stamp = _stamp(each.time, zone) or (moment(person.submitted, zone).strftime(STAMP) if person and person.submitted else "")
         order = [*each.order, copy_number(each.file)]
         if digest in known:  # the same once more, of which more may be known now
             same = known[digest]
@@ -160,6 +160,14 @@ def _add(found: Collection, student: str, files: list[Delivered], source: Notebo
         kept = found.kept(student, attempt)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(each.data)
+
+
+def _stamp(time: str, zone: tzinfo) -> str:
+    """The time in a timestamp.txt; nothing if it is none, for the file came with the submission."""
+    try:
+        return moment(time, zone).strftime(STAMP) if time else ""
+    except UserError:
+        return ""
 
 
 def _digest(data: bytes) -> str:
@@ -193,4 +201,4 @@ def notebook_in(folder: Path) -> tuple[str, bytes]:
     best = min(rank(each.name) for each in files)
     named = [each for each in files if rank(each.name) == best]
     chosen = max(named, key=lambda each: (each.name == NOTEBOOK, copy_number(each.name), each.stat().st_mtime))
-    return chosen.name, b"" if chosen.is_symlink() else chosen.read_bytes()
+    return chosen.name, b"" if chosen.is_symlink() else content_of(chosen)

@@ -26,6 +26,8 @@ _REFUSED = {
     "fork": (57, None),
     "vfork": (58, None),
     "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "ptrace": (101, 117),

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -24,11 +25,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from specdec_lab.errors import UserError
+from specdec_lab.instructor import reading
 
-LARGEST = 250 * 2**20  # bytes of one file; what is larger is cut, and then unreadable
-_CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<person>\d+)_(?P<upload>\d+)_(?P<file>.+)")
-_CANVAS_ANONYMOUS = re.compile(r"anon_(?P<person>\w+?)(?P<late>_LATE)?_(?P<upload>\d+)_(?P<file>.+)")
-_MOODLE = re.compile(r"(?P<name>.*)_(?P<person>\d+)_assignsubmission_(?P<kind>[a-z]+)_?(?P<file>.*)")
+LARGEST = reading.LARGEST + 1  # bytes of one file, or of all in a student's zip; what is larger is cut, and then unreadable
+_CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<person>\d+)_(?P<upload>\d{1,18})_(?P<file>.+)")
+_CANVAS_ANONYMOUS = re.compile(r"anon_(?P<person>\w+?)(?P<late>_LATE)?_(?P<upload>\d{1,18})_(?P<file>.+)")
+_MOODLE = re.compile(r"(?P<name>.*?)_(?P<person>\d+)_assignsubmission_(?P<kind>[a-z]+)_?(?P<file>.*)")
+_MOODLE_FOLDER = re.compile(r"(?P<name>.*)_(?P<person>\d+)_assignsubmission_(?P<kind>[a-z]+)_?")
 _JUNK = re.compile(r"(^|/)(__MACOSX|\.ipynb_checkpoints|\.git)(/|$)|(^|/)(\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$")
 _COPY = re.compile(r"(?i)^copy of |([ _-]*(\(\d+\)|-copy\d*|- copy))+$|-\d+$")
 _KNOWLEDGE_CHECK = re.compile(r"(?i)[ _-]*knowledge[ _-]*check[ _-]*")
@@ -53,15 +56,14 @@ def delivered(paths: list[Path], assignment: str) -> Iterator[Delivered]:
     for path in paths:
         if not path.exists():
             raise UserError(f"There is no {path}; give the zip, folder or file that the submissions came in.")
-        loose = {name: data for name, data in _files(path) if not _JUNK.search(name)}
+        loose = {_readable(name): data for name, data in _files(path) if not _JUNK.search(name)}
         times = {str(PurePosixPath(name).parent): data for name, data in loose.items() if PurePosixPath(name).name == "timestamp.txt"}
         for name, data in sorted(loose.items()):
             if PurePosixPath(name).name == "timestamp.txt":
                 continue
-            each = _whose(name, data, assignment)
-            if each:
-                time = times.get(str(PurePosixPath(name).parent), b"").decode(errors="replace").strip()
-                yield from _unpacked(replace(each, time=time))
+            time = times.get(str(PurePosixPath(name).parent), b"")[:100].decode(errors="replace").strip()
+            if each := _whose(name, data, assignment, time):
+                yield from _unpacked(each)
 
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -72,16 +74,20 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
                 if each.suffix.lower() == ".zip" and each.parent == path and not _whose_zip(each.name):
                     yield from _zipped(each.read_bytes(), str(each))
                 else:
-                    yield inner, _cut(each)
+                    yield inner, reading.content_of(each)
     elif path.suffix.lower() == ".zip":
         yield from _zipped(path.read_bytes(), str(path))
     else:
-        yield path.name, _cut(path)
+        yield path.name, reading.content_of(path)
 
 
-def _cut(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LARGEST)
+def _readable(name: str) -> str:
+    """The name of a file in characters that can be written; what was no UTF-8 came from an old zip, mostly in Latin-1."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        name = os.fsencode(name).decode("latin-1")
+    return reading.shown(name, 1000)
 
 
 def _whose_zip(name: str) -> bool:
@@ -89,15 +95,18 @@ def _whose_zip(name: str) -> bool:
     return bool(_CANVAS.fullmatch(name) or _CANVAS_ANONYMOUS.fullmatch(name) or _MOODLE.fullmatch(name))
 
 
-def _zipped(data: bytes, what: str, only: Callable[[str], bool] = lambda name: True) -> Iterator[tuple[str, bytes]]:
-    """The files in a zip. They are read, never written under the names that they bring, so `../` in one does no harm."""
+def _zipped(data: bytes, what: str, only: Callable[[str], bool] = lambda name: True, most: int = 2**50) -> Iterator[tuple[str, bytes]]:
+    """The files in a zip, no more than `most` bytes. They are read, never written under the names that they bring, so `../` in one does no
+    harm. Python's errors over a damaged or forged zip are of any class."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for entry in archive.infolist():
-                if not entry.is_dir() and only(entry.filename):
+                if not entry.is_dir() and only(entry.filename) and most > 0:
                     with archive.open(entry) as file:
-                        yield entry.filename.replace("\\", "/"), file.read(LARGEST)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+                        content = file.read(min(LARGEST, most))
+                    most -= len(content)
+                    yield entry.filename.replace("\\", "/"), content
+    except Exception as error:
         raise UserError(f"{what} cannot be unpacked ({error}); download it once more.") from None
 
 
@@ -107,33 +116,39 @@ def _unpacked(each: Delivered) -> Iterator[Delivered]:
         yield each
         return
     try:
-        likely = _zipped(each.data, each.file, lambda name: rank(name) < rank("x.txt") and not _JUNK.search(name))
+        likely = _zipped(each.data, each.file, lambda name: rank(name) < rank("x.txt") and not _JUNK.search(name), LARGEST)
         inside = list(itertools.islice(likely, 10))
     except UserError:
         inside = []
     if not inside:
         yield each
     for name, data in inside:
-        yield replace(each, file=PurePosixPath(name).name, data=data)
+        yield replace(each, file=_readable(PurePosixPath(name).name), data=data)
 
 
-def _whose(path: str, data: bytes, assignment: str) -> Delivered | None:
-    """Reads the student off the path; None for what is no submission, such as a text typed into Moodle's editor."""
+def _whose(path: str, data: bytes, assignment: str, time: str) -> Delivered | None:
+    """Reads the student off the path; None for what is no submission, such as a text typed into Moodle's editor.
+
+    `time` is that of a timestamp.txt, which nbgrader has written where no LMS names the files. In a file's name the system writes first and
+    the student last, so of several readings the one counts in which the person stands nearest to the beginning.
+    """
     *folders, file = PurePosixPath(path).parts
-    for part in [*folders, file]:
-        if match := _MOODLE.fullmatch(part):
-            name = match["name"].strip()
-            own = file if part != file else match["file"]
-            return Delivered(match["person"], name, own, data) if match["kind"] == "file" else None
-    if match := _CANVAS_ANONYMOUS.fullmatch(file) or _CANVAS.fullmatch(file):
+    for folder in folders:
+        if match := _MOODLE_FOLDER.fullmatch(folder):
+            return Delivered(match["person"], match["name"].strip(), file, data) if match["kind"] == "file" else None
+    found = [match for pattern in (_MOODLE, _CANVAS_ANONYMOUS, _CANVAS) if (match := pattern.fullmatch(file))]
+    if found:
+        match = min(found, key=lambda each: each.start("person"))
+        if match.re is _MOODLE:
+            return Delivered(match["person"], match["name"].strip(), match["file"], data) if match["kind"] == "file" else None
         name = match.groupdict().get("name", f"anon {match['person']}")
         return Delivered(match["person"], name, match["file"], data, (int(match["upload"]),), bool(match["late"]))
     folders = [folder for folder in folders if folder not in ("submitted", assignment)]
     if folders:
         student = folders[-1].split(f"+{assignment}+")[0]  # nbgrader's exchange: student+assignment+time
-        return Delivered(student, student, file, data)
+        return Delivered(student, student, file, data, time=time)
     student = _KNOWLEDGE_CHECK.sub("", stem(file))
-    return Delivered(student, student, file, data)
+    return Delivered(student, student, file, data, time=time)
 
 
 def stem(file: str) -> str:
@@ -154,5 +169,5 @@ def rank(file: str) -> int:
 
 def copy_number(file: str) -> int:
     """1 for `name (1).ipynb` and `name-1.ipynb`, 0 without a number: the order in which they were saved."""
-    found = re.search(r"(?i)(?:\((\d+)\)|-copy(\d+)|-(\d+))$", re.sub(r"(?i)(\.\w+)+$", "", PurePosixPath(file).name))
+    found = re.search(r"(?i)(?:\((\d{1,9})\)|-copy(\d{1,9})|-(\d{1,9}))$", re.sub(r"(?i)(\.\w+)+$", "", PurePosixPath(file).name))
     return int(next(group for group in found.groups() if group)) if found else 0

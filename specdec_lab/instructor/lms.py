@@ -76,10 +76,7 @@ def plain(marks: list[Mark]) -> tuple[list[str], list[Row]]:
     for mark in marks:
         points = _number(mark.points) if mark.handed_in else ""
         person = [
-            mark.student,
-            _harmless(mark.name),
-            mark.email,
-            mark.lms_id,
+            *map(_harmless, (mark.student, mark.name, mark.email, mark.lms_id)),
             mark.time,
             points,
             _number(mark.penalty),
@@ -115,4 +112,4 @@ def _float(text: str) -> float:
 
 def _harmless(text: str) -> str:
     """A spreadsheet would take a name that begins like this for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

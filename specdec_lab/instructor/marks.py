@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -96,10 +97,10 @@ def given(source: str, name: str) -> str:
             value = dict(_pairs(target, statement.value)).get(name, value)  # type: ignore[attr-defined]
     if value is None or (isinstance(value, ast.Constant) and value.value is ...):
         return ""
-    try:
-        return _short(_value(value))
-    except (ValueError, TypeError, ArithmeticError, RecursionError):
-        return ast.unparse(value)[:60]
+    for read in (_value, ast.unparse):
+        with contextlib.suppress(ValueError, TypeError, ArithmeticError, RecursionError):
+            return _short(read(value))
+    return ""
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

@@ -112,7 +112,8 @@ def _map(found: list[Question]) -> go.Figure:
 
 
 def _html(figure: go.Figure, first: bool = False) -> str:
-    return figure.to_html(full_html=False, include_plotlyjs=first, config={"displaylogo": False, "responsive": True})
+    config = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+    return figure.to_html(full_html=False, include_plotlyjs=first, config=config)
 
 
 def _table(found: list[Question]) -> str:

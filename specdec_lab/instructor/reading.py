@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 LOOK = "Look: "  # begins each note that a person should follow up
-LARGEST = 200 * 2**20  # bytes; a notebook is a hundredth of that, with its outputs
+LARGEST = 100 * 2**20  # bytes; a notebook is a hundredth of that, with its outputs
+MOST_PARTS = 8 * 10**6  # values of JSON; each takes 100 bytes when it is read, however short it is written
+MOST_CELLS = 3_000
+MOST_CODE = 2 * 10**6  # characters, of all cells of code; a knowledge check has 20,000
 
 _CELL = re.compile(r'\{\s*"(?:attachments|cell_type|execution_count|id)"\s*:')
 _SCRIPT = re.compile(r"^(?=# [\w-]+-(?:answer|check|numbers) ·)", re.MULTILINE)  # Colab's "Download .py", jupytext
@@ -50,7 +54,7 @@ def read(submission: bytes) -> tuple[list[Cell], list[str]]:
     """
     if not submission.strip(b" \t\r\n\0\xef\xbb\xbf"):
         raise Unreadable("Nothing was handed in, or the file is empty. Please save the notebook and hand it in.")
-    if len(submission) > LARGEST:
+    if len(submission) > LARGEST or sum(map(submission.count, (b",", b"[", b"{"))) > MOST_PARTS:
         raise Unreadable("The file is too large to be read. Please clear its outputs, save it and hand it in again.")
     for magic, what in _MAGIC.items():
         if submission.startswith(magic):
@@ -60,7 +64,22 @@ def read(submission: bytes) -> tuple[list[Cell], list[str]]:
         raise Unreadable("This is a web page, not a notebook: a link was saved in its place. Please hand in the file that ends in .ipynb.")
     content, more = _parsed(text)
     cells = _cells(content)
-    return cells, [*notes, *more, *_habits(content, cells)]
+    kept, left_out = _bounded(cells)
+    return kept, [*notes, *more, *left_out, *_habits(content, cells)]
+
+
+def content_of(path: Path) -> bytes:
+    """What is in a file, as far as it can be opened, and no more of it than `read` refuses."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError:
+        return b""
+
+
+def shown(text: object, most: int = 80) -> str:
+    """What somebody else has called something, fit for a file and a terminal: one line of characters that can be seen."""
+    return "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in str(text)[:most])
 
 
 def _decoded(submission: bytes) -> tuple[str, list[str]]:
@@ -143,6 +162,20 @@ def _cells(content: Any) -> list[Cell]:
     return [_cell(each) for each in found if isinstance(each, dict)]
 
 
+def _bounded(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
+    """As many cells as one may write and somebody else can read; of code that is too long, the first line, which says what cell it was."""
+    notes = [f"{LOOK}The notebook has {len(cells):,} cells; the first {MOST_CELLS:,} were read."] if len(cells) > MOST_CELLS else []
+    kept, room = [], MOST_CODE
+    for cell in cells[:MOST_CELLS]:
+        room -= len(cell.source) if cell.kind == "code" else 0
+        if room < 0:
+            notes.append(f"{LOOK}A cell of {len(cell.source):,} characters was left out; so many are too long to be read.")
+            room += len(cell.source)
+            cell = replace(cell, source=cell.source.partition("\n")[0][:100] if cell.source.startswith("#") else "")
+        kept.append(cell)
+    return kept, list(dict.fromkeys(notes))[:10]
+
+
 def _cell(content: dict) -> Cell:
     metadata = content.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
@@ -151,8 +184,8 @@ def _cell(content: dict) -> Cell:
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
     return Cell(
-        kind=str(content.get("cell_type", "")),
-        source=source.replace("\r\n", "\n") if isinstance(source, str) else "",
+        kind=shown(content.get("cell_type", ""), 20),
+        source=source.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8") if isinstance(source, str) else "",
         grade_id=grade_id if isinstance(grade_id, str) else "",
         id=content["id"] if isinstance(content.get("id"), str) else "",
     )
@@ -175,11 +208,11 @@ def _habits(content: dict, cells: list[Cell]) -> Iterator[str]:
         yield "The notebook carried the state of widgets; it was left out."
     kernel = metadata.get("kernelspec")
     kernel = kernel if isinstance(kernel, dict) else {}
-    language = str(kernel.get("language") or _language(metadata) or "python").lower()
+    language = shown(kernel.get("language") or _language(metadata) or "python").lower()
     if language not in ("python", "ipython"):
         yield f"{LOOK}The notebook was made for the language {language}; it is graded as Python."
     elif kernel.get("name", "python3") != "python3":
-        yield f"The notebook was made for the kernel {kernel['name']}; it is graded with python3."
+        yield f"The notebook was made for the kernel {shown(kernel['name'])}; it is graded with python3."
 
 
 def _language(metadata: dict) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import copy
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,9 +22,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from specdec_lab.instructor.matching import Form, Piece, blank, form, match, released
 from specdec_lab.instructor.python_text import parse, plain, runnable, set_by, sets, without
-from specdec_lab.instructor.reading import LOOK, Cell, Unreadable, read
+from specdec_lab.instructor.reading import LOOK, Cell, Unreadable, read, shown
 
 NOTEBOOK = "knowledge_check.ipynb"
+_MARKUP = re.compile(r"<(?=[a-zA-Z/!?])")  # HTML in a student's text: the formgrader would run what it brings, as the instructor
+_MOST_TEXT = 100_000  # characters that a student wrote into cells for text
 _TITLE = re.compile(r"^# (Knowledge check: [^\n]*)", re.MULTILINE)
 
 
@@ -79,7 +82,7 @@ def _repaired(release: NotebookNode, wanted: Form, cells: list[Cell], notes: lis
 
 def _on_the_name(name: str) -> list[str]:
     file = PurePath(name).name
-    return [] if file in ("", NOTEBOOK) else [f"The file was called {file}."]
+    return [] if file in ("", NOTEBOOK) else [f"The file was called {shown(file)}."]
 
 
 def _same_check(release: NotebookNode, texts: list[str]) -> None:
@@ -152,13 +155,14 @@ def _named(wanted: Form, pieces: list[Piece]) -> dict[str, Piece]:
     by_rank = sorted(pieces, key=lambda piece: piece.found != "check")  # what was typed into a check comes behind an answer cell
     last = {piece.of: piece for piece in by_rank if piece.of in wanted.answers}
     named: dict[str, Piece] = {}
+    extra = itertools.count(1)
     for piece in pieces:
         if piece.kind != "code" or piece.of in wanted.locked or not piece.source.strip():
             continue
         if piece.of in last and last[piece.of] is piece:
             named[piece.of] = piece
         else:
-            named[f"extra-{sum(id_.startswith('extra-') for id_ in named) + 1}"] = piece
+            named[f"extra-{next(extra)}"] = piece
     return named
 
 
@@ -166,7 +170,7 @@ def _to_run(wanted: Form, pieces: list[Piece], named: dict[str, Piece]) -> tuple
     """The code by cell id. What stands between an answer and its check runs with the answer, so that it has run before the check does."""
     ids = {id(piece): id_ for id_, piece in named.items()}
     answers: dict[str, str] = {}
-    notes, above = [], ""
+    notes, above = [], ""  # above: the answer above this piece, if it is whole
     for piece in pieces:
         if piece.of in wanted.locked:
             above = ""
@@ -175,8 +179,8 @@ def _to_run(wanted: Form, pieces: list[Piece], named: dict[str, Piece]) -> tuple
         code, parts = runnable(piece.source)
         notes += [f"{_look(wanted, piece, code)}The cell {id_} was run without {part}." for part in parts]
         if id_ in wanted.answers:
-            above = id_
-        elif above and parse(code) and parse(answers[above]):
+            above = id_ if parse(code) else ""
+        elif above and parse(code):
             answers[above] += f"\n\n{code}"
             continue
         answers[id_] = code
@@ -193,15 +197,17 @@ def _assembled(release: NotebookNode, pieces: list[Piece], named: dict[str, Piec
     texts = {plain(cell.source): cell.id for cell in release.cells}
     heads = {plain(cell.source).partition("\n")[0]: cell.id for cell in release.cells if cell.cell_type == "markdown"}
     behind: dict[str, list[NotebookNode]] = {}
-    place, places = "", {cell.id for cell in release.cells}
+    place, places, room = "", {cell.id for cell in release.cells}, _MOST_TEXT
     for number, piece in enumerate(pieces):
         if piece.kind != "code":
             text = plain(piece.source)
             known = texts.get(text) or heads.get(text.partition("\n")[0])
             if known:
                 place = known
-            elif text:
-                behind.setdefault(place, []).append(new_markdown_cell(piece.source, id=f"text-{number}"))
+            elif text and room > 0:
+                own = _MARKUP.sub("&lt;", piece.source[:room])
+                room -= len(own)
+                behind.setdefault(place, []).append(new_markdown_cell(own, id=f"text-{number}"))
         elif ids.get(id(piece), "").startswith("extra-"):
             behind.setdefault(place, []).append(new_code_cell(piece.source, id=ids[id(piece)]))
         elif piece.of in places:

@@ -39,8 +39,11 @@ class Roster:
     head: list[dict[str, str]]
 
     def find(self, who: str) -> Person | None:
-        """The person whom a file name means, by number or else by nbgrader's id."""
-        return next((each for each in self.people if who and who in (each.lms_id, each.id)), None)
+        """The person whom a file name means, by number or else by nbgrader's id: one's login may be the number of another."""
+        return next((each for each in self.people if who and who == each.lms_id), None) or self.by_id(who)
+
+    def by_id(self, student: str) -> Person | None:
+        return next((each for each in self.people if student and student == each.id), None)
 
 
 def student_id(text: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from specdec_lab.errors import UserError
 from specdec_lab.instructor import wire
-from specdec_lab.instructor.view import HOME, MEMORY, in_memory, packages, parents, visible
+from specdec_lab.instructor.view import HOME, MEMORY, in_memory, own_files, packages, parents, visible
 
 _PARTS = "/grading"  # where student.py and what it imports lie
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -36,7 +36,6 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
 }
 WAYS = ("bubblewrap", "unshare", "none")
-_MOST_FILES = 200
 _MOST_BYTES = 32 * 2**20  # that one cell may send to the grader
 
 
@@ -154,9 +153,8 @@ class Sandbox:
             yield device, device
         for module in ("student.py", "wire.py", "confine.py"):
             yield str(Path(__file__).parent / module), f"{_PARTS}/{module}"
-        for own in sorted(files.iterdir())[:_MOST_FILES] if files else []:
-            if not own.is_symlink() and own.suffix != ".ipynb":
-                yield str(own.resolve()), f"{HOME}/{own.name}"
+        for own in own_files(files) if files else []:
+            yield str(own.resolve()), f"{HOME}/{own.name}"
 
     def _masked(self, binds: list[tuple[str, str]]) -> list[str]:
         hidden = self.hidden.resolve() if self.hidden else None

@@ -7,6 +7,7 @@ what the student's code gave back": nothing in a message can say what an answer 
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ _DEEPEST = 30  # calls inside calls
 _MOST_STARTS = 40
 
 ENDED = "The code ended its own process here (an exit, a crash, or more memory than there is); what follows could not run."
+TOO_LARGE = "This cell is too long to be run."
 GARBLED = "The code wrote into the grader's own channel, so what came back could not be read."
 OUT_OF_TIME = "The time for the whole notebook was used up."
 
@@ -120,6 +122,8 @@ class Session:
         return True
 
     def _run(self, cell: _Cell) -> Ran:
+        if len(json.dumps(cell.source)) > wire.LARGEST - 1000:
+            return Ran(error=TOO_LARGE)
         self.allow()
         reached = 0
 

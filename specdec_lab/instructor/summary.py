@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from specdec_lab.instructor.collect import Collection
-from specdec_lab.instructor.reading import LOOK
+from specdec_lab.instructor.reading import LOOK, shown
 from specdec_lab.instructor.repair import Repaired
 
 
@@ -78,7 +78,7 @@ def show(rows: list[Row], console: Console, title: str, loose: list[str] | None 
     for row in sorted(rows, key=lambda row: (order.index(row.status), row.student)):
         if row.status not in (Status.graded, Status.ready):
             points = "" if row.points is None else f"{row.points:g} of {row.worth:g}"
-            notes = "\n".join(escape(note.removeprefix(LOOK)) for note in row.notes)
+            notes = "\n".join(escape(shown(note.removeprefix(LOOK), 1000)) for note in row.notes)
             table.add_row(escape(row.student), f"[{_COLOURS[row.status]}]{row.status.value}[/]", points, notes)
     if table.row_count:
         console.print(table)

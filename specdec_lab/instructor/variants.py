@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from nbformat import NotebookNode
 
+from specdec_lab.instructor.reading import shown
+
 ID, DRAW, LEARNER = "id-answer", "draw-numbers", "learner"
 _SALT = re.compile(r'^SALT = (".*")$', re.MULTILINE)
 
@@ -62,4 +64,4 @@ def drawn_by(entered: object, own: Sequence[str]) -> tuple[str, str]:
         return given, ""
     if not given:
         return "", "No id was entered at the top, so it has the numbers that everybody without an id has."
-    return own[0], f"The id at the top, '{given[:60]}', is not this student's; it was graded by the numbers of '{own[0]}'."
+    return own[0], f"The id at the top, '{shown(given, 60)}', is not this student's; it was graded by the numbers of '{own[0]}'."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from pathlib import Path
 
 HOME = "/home/student"  # inside the sandbox
 MEMORY = ("/tmp", HOME)  # what student code may write to
+_MOST_FILES, _LARGEST = 200, 64 * 2**20
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 
 
@@ -24,6 +26,12 @@ def visible() -> list[str]:
     paths = [Path(path) for path in wanted if path != "/" and Path(path).exists()]
     outer = [path for path in paths if not any(other != path and path.is_relative_to(other) for other in paths)]
     return list(dict.fromkeys(str(path) for path in outer))
+
+
+def own_files(folder: Path) -> list[Path]:
+    """What a student has handed in beside the notebook: files and folders, no links, nothing that cannot be read or is too large."""
+    found = (path for path in sorted(folder.iterdir()) if not path.is_symlink() and path.suffix != ".ipynb" and os.access(path, os.R_OK))
+    return [path for path in found if path.is_dir() or (path.is_file() and path.stat().st_size <= _LARGEST)][:_MOST_FILES]
 
 
 def in_memory(folder: str) -> bool:

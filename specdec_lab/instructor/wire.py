@@ -10,7 +10,8 @@ A message is a JSON list behind its length in four bytes. Values that JSON has n
     ["c", side, handle, name]   a function, which stays on its side and is called over there
     ["o", name]                 an object of that type, which stays where it is
 
-What is read becomes an object of exactly these types, whatever the writer meant: no method of a student's comes over with it.
+What is read becomes an object of exactly these types, whatever the writer meant: no method of a student's comes over with it. Of lists that
+hold each other only so much is taken as can be printed and compared. A float that is no number arrives as an object that is none.
 Lists, sets and dicts carry numbers, so that a function which changes its arguments, or returns one of them, does so on the other side too.
 """
 
@@ -43,6 +44,16 @@ class Foreign:
 
     def __repr__(self) -> str:
         return f"<an object of type {self._kind}>"
+
+
+class NotANumber(Foreign):
+    """Stands for nan, which every comparison with a limit lets through or not, as it is put: max(0.0, nan) is 0.0."""
+
+    def __init__(self) -> None:
+        super().__init__("nan")
+
+    def __repr__(self) -> str:
+        return "nan"
 
 
 def word(name: object) -> str:
@@ -171,13 +182,16 @@ class Exchange:
 
     def unpack(self, data: Any, depth: int = 0) -> Any:
         if data is None or type(data) in (bool, int, float, str):
-            return data
+            return data if data == data else NotANumber()
         if type(data) is not list or not data or depth > DEEPEST + 2:
             raise WireError("not a value")
         try:
-            return self._unpack(*data, depth=depth)
+            value = self._unpack(*data, depth=depth)
         except TypeError:  # too few or too many parts, or a list as the key of a dict
             raise WireError("not a value") from None
+        if depth == 0:
+            _extent(value, {})
+        return value
 
     def _unpack(self, tag: Any, *rest: Any, depth: int) -> Any:
         if tag == "..." and not rest:
@@ -234,6 +248,25 @@ class Exchange:
             if _checked(int, number) not in self.numbered:
                 raise WireError("a change of what was never sent")
             self._fill(self.numbered[number], items, 0)
+        known: dict[int, int] = {}
+        for value in self.numbered.values():
+            _extent(value, known)
+
+
+def _extent(value: Any, known: dict[int, int]) -> int:
+    """How many values this is, those that stand in it twice counted twice: of thirty lists, each twice in the next, a billion are printed.
+
+    Raises a WireError if these are too many, or if something contains itself.
+    """
+    if type(value) not in (list, set, dict, tuple, frozenset):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = LARGEST + 1  # until it is counted: whoever comes here meanwhile is inside it
+        inside = [*value.keys(), *value.values()] if type(value) is dict else value
+        known[id(value)] = 1 + sum(_extent(item, known) for item in inside)
+    if known[id(value)] > LARGEST:
+        raise WireError("a value that contains itself, or too often another")
+    return known[id(value)]
 
 
 def _base(value: Any) -> Any:

@@ -24,9 +24,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from specdec_lab.instructor.grader import CheckResult, Outcome, grade
+from specdec_lab.instructor.reading import content_of
 from specdec_lab.instructor.repair import repair
 from specdec_lab.instructor.sandbox import Limits, Sandbox
 from specdec_lab.instructor.variants import salted
+from specdec_lab.instructor.view import own_files
 
 _GRACE = 60.0  # seconds above the limit of a submission, after which the process that grades it is ended
 _LINK = "The file is only a link to another one, which was not followed. Please hand in the notebook itself."
@@ -56,7 +58,7 @@ class Job:
         """The digest of everything that the outcome depends on."""
         digest = hashlib.sha256()
         content, why = self.content()
-        for part in (Path(self.source).read_bytes(), self.name.encode(), content, why.encode(), *_own_files(self.file)):
+        for part in (Path(self.source).read_bytes(), os.fsencode(self.name), content, why.encode(), *_own_files(self.file)):
             digest.update(hashlib.sha256(part).digest())
         digest.update(f"{self.way} {sorted(self.limits.items())} {self.salt} {self.own} {_version()}".encode())
         return digest.hexdigest()
@@ -69,7 +71,7 @@ class Job:
         path = Path(self.file)
         if path.is_symlink():
             return b"", _LINK
-        return (path.read_bytes(), "") if path.is_file() else (b"", _EMPTY)
+        return (content_of(path), "") if path.is_file() else (b"", _EMPTY)
 
     def done(self) -> bool:
         """Whether this very submission has been graded."""
@@ -80,9 +82,9 @@ class Job:
 
 
 def _own_files(file: str) -> Iterator[bytes]:
-    for path in sorted(Path(file).parent.iterdir()):
-        if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and path.name != "timestamp.txt":
-            yield path.name.encode()
+    for path in own_files(Path(file).parent):
+        if path.is_file() and path.name != "timestamp.txt":
+            yield os.fsencode(path.name)
             yield path.read_bytes()
 
 
@@ -130,7 +132,11 @@ def give_up(job: Job, why: str) -> None:
     source = job.knowledge_check()
     repaired = repair(source, b"")
     outcome = _nothing(source, _FAILED)
-    found = {"key": job.key(), "student": job.student, "unreadable": None, "repairs": [], "seconds": 0.0, **asdict(outcome)}
+    try:
+        key = job.key()
+    except Exception:  # what ended the one process may end this
+        key = ""
+    found = {"key": key, "student": job.student, "unreadable": None, "repairs": [], "seconds": 0.0, **asdict(outcome)}
     _write(Path(job.outcome), {**found, "notes": [why], "notebook": repaired.notebook})
 
 

@@ -252,6 +252,28 @@ ATTACKS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
         ),
         ALL_OF_6,
     ),
+    "a result that is changed when it is compared": (
+        trick("result = [0, 0]\nthreading.Timer(0.01, lambda: result.__setitem__(1, target[-1])).start()\nreturn tuple(result)"),
+        ALL_OF_6,
+    ),
+    "an error of the class that ends a loop": (trick("raise StopIteration((0, 6))"), ALL_OF_6),
+    "half of a surrogate pair": (trick("return chr(0xD800), chr(0xDFFF)"), ALL_OF_6),
+    "marks of the hidden tests": (
+        {"q6-answer": "### BEGIN HIDDEN TESTS\ndef verify_greedy(draft, target):\n    return 2, 8\n### END HIDDEN TESTS\n6"},
+        ALL_OF_6,
+    ),
+    "the numbers that were drawn, set again": (
+        {"q3-answer": "goal = guesses = 1\nanswer_3a = answer_3b = 1\ndrawn = lambda *_: (1, 1)"},
+        {"q3a-check": 1, "q3b-check": 1},
+    ),
+    "arguments that contain each other": (
+        trick("answer(['t', [0, 6]], [[0, [['r', 1], ['r', 1]]], [1, [['r', 0], ['r', 0]]]]); return 0, 6", FRAME),
+        ALL_OF_6,
+    ),
+    "a list that is a billion when it is printed": (
+        {"q6-answer": "def verify_greedy(draft, target):\n    x = []\n    for _ in range(30): x = [x, x]\n    return x"},
+        ALL_OF_6,
+    ),
     "the arguments changed, so that they fit": (trick("draft[:] = []; target[:] = [6]; return 0, 6"), {"q6-check": 5}),
     "the correct function kept": (
         {
@@ -259,5 +281,40 @@ ATTACKS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
             "q7-answer": "def passes(text, drafts, n):\n    global kept\n    kept = verify_greedy\n    return 3 if n == 5 else kept",
         },
         ALL_OF_6 | {"q7-check": 4},
+    ),
+}
+
+SAMPLING = """
+def verify_sampling(p, q, draft, uniform, draw):
+    for i, token in enumerate(draft):
+        if not uniform() < p[i][token] / q[i][token]:
+            return i, {draw}(residual(p[i], q[i]))
+    return len(draft), {draw}(p[len(draft)])
+"""
+RESIDUAL = """
+_residual = residual
+def residual(p, q):
+    law = _residual(p, q)
+    return law if p == [1.0, 0.0] else [law[0], *[float("nan")] * (len(law) - 1)]
+"""
+
+# The same for chapter 3, whose functions are given dice: what stands behind or in the place of the key.
+WITH_DICE: dict[str, tuple[dict[str, str], dict[str, float]]] = {
+    "no numbers behind the first": ({"q6-answer": RESIDUAL}, {"q6b-check": 2}),
+    "dice that are given no numbers": (
+        {
+            "q7-answer": "_nan = float('nan')"
+            + SAMPLING.format(draw="(lambda law: draw([law[0], *[_nan] * (len(law) - 1)]) if len(law) > 2 else draw(law))")
+        },
+        {"q7-check": 4},
+    ),
+    "the dice of another call": ({"q7-answer": "_kept = []" + SAMPLING.format(draw="(_kept.append(draw) or _kept[0])")}, {"q7-check": 6}),
+    "dice rolled without end": (
+        {"q7-answer": SAMPLING.format(draw="draw").replace("    for", "    while len(draft) != 1: uniform()\n    for", 1)},
+        {"q7-check": 5},
+    ),
+    "dice that are given a function": (
+        {"q7-answer": SAMPLING.format(draw="(lambda law: draw(lambda: law) if len(p) > 2 else draw(law))")},
+        {"q7-check": 4},
     ),
 }

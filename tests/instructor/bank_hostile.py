@@ -69,6 +69,15 @@ HOSTILE: dict[str, tuple[dict[str, str], dict[str, float], str]] = {
         "can't start new thread",
     ),
     "files without end": (three("for i in range(10**9): open(f'{i}', 'wb').write(bytes(10**7))"), {}, "No space left on device"),
+    "queues in the kernel": (
+        three(
+            "import ctypes",
+            "libc = ctypes.CDLL(None, use_errno=True)",
+            "if libc.msgget(0, 0o1600) < 0: raise OSError(ctypes.get_errno(), '')",
+        ),
+        {},
+        "PermissionError",
+    ),
     "one file without end": (three("with open('large', 'wb') as file:", "    while True: file.write(bytes(10**7))"), {}, "File too large"),
     # ---- output
     "100 MB of output": (three("for _ in range(10**6): print('x' * 99)"), {}, "more bytes were printed"),
@@ -89,6 +98,7 @@ HOSTILE: dict[str, tuple[dict[str, str], dict[str, float], str]] = {
     "recursion without end": (passes("return passes(text, drafts, n)"), ALL_OF_7, ""),
     "recursion without limit": (passes("sys.setrecursionlimit(10**9)\nreturn passes(text, [drafts], n)"), ALL_OF_7, ""),
     # ---- the rest
+    "a cell of a megabyte": (three("#" + "x" * 2**20), {"q3a-check": 1, "q3b-check": 1}, "This cell is too long to be run."),
     "a syntax error in the first cell": ({"q1-answer": "answer_1 = ["}, {"q1-check": 2}, "SyntaxError"),
     "no Python at all": ({"q1-answer": "\x00\x01"}, {"q1-check": 2}, ""),
     "a cell nested too deeply": ({"q1-answer": "answer_1 = " + "(" * 5000}, {"q1-check": 2}, ""),

@@ -12,7 +12,7 @@ import pytest
 
 from specdec_lab.instructor.grader import grade
 from specdec_lab.instructor.sandbox import Limits
-from tests.instructor.bank_attacks import ATTACKS, FRAME, trick
+from tests.instructor.bank_attacks import ATTACKS, FRAME, WITH_DICE, trick
 from tests.instructor.test_hostile import SOURCE, graded, less, points, told
 from tests.instructor.test_hostile import sandbox as sandbox
 from tests.quizzes.source import bank, knowledge_check, split
@@ -38,6 +38,15 @@ def test_it_gets_what_it_must(name, sandbox):
     text.encode()
     shown = [line for line in HIDDEN if len(line) > 20 and re.sub(r"\s+", " ", line) in re.sub(r"\s+", " ", text)]
     assert not shown
+
+
+@pytest.mark.parametrize("name", WITH_DICE)
+def test_dice_are_of_no_use_either(name, sandbox):
+    chapter, (answers, lost) = "03_speculative_sampling", WITH_DICE[name]
+    source = knowledge_check(chapter)
+    key = {cell.id: cell.source for cell in source.cells if cell.id.endswith("-answer")}
+    found = points(grade(source, {id_: f"{text}\n{answers.get(id_, '')}" for id_, text in key.items()}, sandbox=sandbox))
+    assert found == {check: full - lost.get(check, 0) for check, full in bank(chapter).CHECKS.items()}
 
 
 def test_a_thread_that_answers_all_the_time_costs_only_what_comes_after_it(sandbox):

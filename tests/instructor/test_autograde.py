@@ -229,6 +229,30 @@ def test_a_grader_that_dies_costs_one_submission(graded, tmp_path, monkeypatch):
     assert found["untouched"]["notes"] == ["Not graded: the process that graded it has ended."]
 
 
+def test_what_lies_beside_a_notebook_stops_nobody(graded, tmp_path):
+    """A name that is no UTF-8, a file of half a terabyte (of holes), a pipe; half of a surrogate pair in a cell; a notebook of holes."""
+    course, _ = graded
+    folder = course.path("submitted", CHAPTER, "beside")
+    notebook = write(folder, {})
+    notebook.cells.append(nbformat.v4.new_code_cell("x = 'QQ'"))
+    (folder / FILE).unlink()
+    Path(os.fsdecode(os.fsencode(folder) + b"/knowledge_check\xff.ipynb")).write_bytes(
+        nbformat.writes(notebook).replace("QQ", "\\ud800").encode()
+    )
+    Path(os.fsdecode(os.fsencode(folder) + b"/data\xff.csv")).write_text("1")
+    os.mkfifo(folder / "pipe")
+    holes = course.path("submitted", CHAPTER, "holes") / FILE
+    holes.parent.mkdir(parents=True)
+    for path in (folder / "large.csv", holes):
+        with path.open("wb") as file:
+            file.truncate(2**39)
+    rows = run(course, students=["beside", "holes", "perfect"])
+    assert {student: row.points for student, row in rows.items()} == {"beside": 20.0, "holes": 0.0, "perfect": 20.0}
+    assert marks(course)["beside"] == 20.0 and rows["holes"].status is Status.unreadable
+    for student in ("beside", "holes"):
+        shutil.rmtree(course.path("submitted", CHAPTER, student))
+
+
 def test_ctrl_c_keeps_what_is_done(graded, tmp_path):
     course, _ = graded
     jobs = [

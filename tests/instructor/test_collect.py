@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from datetime import timezone
 from pathlib import Path
@@ -224,6 +225,77 @@ def test_what_cannot_be_opened_is_said_in_a_sentence(tmp_path):
 def test_a_students_broken_zip_is_his_submission(tmp_path):
     take_in(tmp_path, zipped(tmp_path / "a.zip", {"a_1_1_work.zip": b"PK\x03\x04 and no more", "b_2_1_knowledge_check.ipynb": ONE}))
     assert handed_in(tmp_path) == {"1": b"PK\x03\x04 and no more", "2": ONE}
+
+
+def not_utf_8() -> bytes:
+    data = bytearray(inner({"xx.ipynb": ONE}).replace(b"xx.ipynb", b"\xff\xfe.ipynb"))
+    for header, flag in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
+        data[data.find(header) + flag] |= 8
+    return bytes(data)
+
+
+def deflated(content: bytes, files: int = 1) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(files):
+            archive.writestr(f"{number}.ipynb", content + bytes(number))
+    return data.getvalue()
+
+
+ZIPS = {
+    "a name that is no UTF-8": not_utf_8(),
+    "damaged in the middle": deflated(ONE)[:40] + b"\xff" * 12 + deflated(ONE)[52:],
+    "a number that Python does not read": inner({f"knowledge_check ({'9' * 5000}).ipynb": ONE}),
+}
+
+
+@pytest.mark.parametrize("what", ZIPS)
+def test_a_students_zip_stops_nobody_else(tmp_path, what):
+    take_in(tmp_path, zipped(tmp_path / "a.zip", {"a_1_1_work.zip": ZIPS[what], "b_2_1_knowledge_check.ipynb": ONE}))
+    assert handed_in(tmp_path) in ({"1": ZIPS[what], "2": ONE}, {"1": ONE, "2": ONE})
+
+
+def test_a_small_zip_with_much_in_it_fills_neither_memory_nor_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("specdec_lab.instructor.deliveries.LARGEST", 2**20)
+    take_in(tmp_path, zipped(tmp_path / "a.zip", {"a_1_1_work.zip": deflated(bytes(2**19 + 1), 9), "b_2_1_k.ipynb": ONE}))
+    assert sum(path.stat().st_size for path in (tmp_path / "course" / "collected").rglob("*") if path.is_file()) < 2**20 + 2 * len(ONE)
+
+
+@pytest.mark.parametrize(
+    "mine, other",
+    [
+        ("a_1_1_x_2_assignsubmission_file_k.ipynb", "b_2_1_k.ipynb"),
+        ("a_1_1_x_2_9_k.ipynb", "b_2_1_k.ipynb"),
+        ("Ada_1_assignsubmission_file_x_2_assignsubmission_file_k.ipynb", "Bo_2_assignsubmission_file_k.ipynb"),
+        ("Ada_1_assignsubmission_file_x_2_9_k.ipynb", "Bo_2_assignsubmission_file_k.ipynb"),
+        ("x_2_assignsubmission_file_1_assignsubmission_file/k.ipynb", "Bo_2_assignsubmission_file/k.ipynb"),
+    ],
+)
+def test_nobody_hands_in_for_somebody_else_by_the_name_of_a_file(tmp_path, mine, other):
+    take_in(tmp_path, zipped(tmp_path / "a.zip", {mine: TWO, other: ONE}))
+    assert handed_in(tmp_path) == {"1": TWO, "2": ONE}
+
+
+@pytest.mark.parametrize("time", [b"1999-01-01 00:00:00 UTC", b"never", b"0001-01-01 00:00 +14:00", b"9" * 10**6])
+def test_a_timestamp_among_the_files_of_an_lms_is_only_a_file(tmp_path, time):
+    files = {"Ada_1_assignsubmission_file/k.ipynb": ONE, "Ada_1_assignsubmission_file/timestamp.txt": time}
+    take_in(tmp_path, zipped(tmp_path / "a.zip", files), folder(tmp_path / "b", {"bo/k.ipynb": ONE, "bo/timestamp.txt": time}))
+    assert handed_in(tmp_path) == {"1": ONE, "bo": ONE}
+    assert not (tmp_path / "course" / "submitted" / "1" / CHAPTER / "timestamp.txt").exists()
+
+
+def test_names_from_an_old_zip(tmp_path):
+    """On the disk they are no UTF-8."""
+    (tmp_path / "in").mkdir()
+    for name in (b"Andr\xe9.ipynb", b"Andr\xe8.ipynb"):
+        Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/" + name)).write_bytes(ONE)
+    take_in(tmp_path, tmp_path / "in")
+    assert handed_in(tmp_path) == {"André": ONE, "Andrè": ONE}
+
+
+def test_a_login_that_is_the_number_of_somebody_else(tmp_path):
+    people = roster(tmp_path, "student,lms_id\n7,1\nada,7\n")
+    assert people.find("7").id == "ada" and people.by_id("7").lms_id == "1"
 
 
 @pytest.mark.parametrize(

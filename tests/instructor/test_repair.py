@@ -193,6 +193,16 @@ BANK = {
     "all check cells deleted": Case(changed(delete(*GONE)), [f"The cell {each} had been deleted" for each in GONE]),
     "a check cell as text": Case(changed(text("q1-check", str, cell_type="markdown")), ["The cell q1-check had become markdown"]),
     "a check cell as raw text": Case(changed(text("q4-check", str, cell_type="raw")), ["The cell q4-check had become raw"]),
+    "points claimed in the metadata": Case(
+        changed(
+            every(
+                text("q1-answer", WRONG_1),
+                lambda notebook: cell(notebook, "q1-check")["metadata"]["nbgrader"].update(points=99, locked=False, solution=True),
+                lambda notebook: cell(notebook, "q1-answer")["metadata"]["nbgrader"].update(points=99, grade=True),
+            )
+        ),
+        lost={"q1-check": 2},
+    ),
     "a check cell that was emptied": Case(changed(text("q6-check", "")), ["The cell q6-check had been changed"]),
     "a check cell that gives all points": Case(
         changed(every(text("q1-answer", WRONG_1), text("q1-check", "# q1-check · run me\n2"))),
@@ -456,7 +466,10 @@ HOSTILE = {
     "a list of millions": changed(text("q1-answer", "# q1-answer · x\nanswer_1 = [" + "1," * 3_000_000 + "]")),
     "a surrogate": changed(text("q1-answer", "# q1-answer · x\nanswer_1 = '\\ud800'")),
     "a null": changed(text("q1-answer", "# q1-answer · x\nanswer_1 = '\0'")),
-    "many cells": changed(lambda notebook: notebook["cells"].extend([code("x = 1", id=f"c{number}") for number in range(3_000)])),
+    "many cells": changed(lambda notebook: notebook["cells"].extend([code("x = 1", id=f"c{number}") for number in range(30_000)])),
+    "many cells in front of a check": changed(insert("q1-check", *[code(f"x = {number}", id=f"c{number}") for number in range(2_000)])),
+    "millions of cells": b'{"cells": [' + b"{}," * (5 * 2**20) + b"{}]}",
+    "a cell of 5 MB": changed(text("q1-answer", "# q1-answer · x\n#" + "x" * 5_000_000)),
 }
 
 
@@ -495,6 +508,21 @@ def test_what_a_name_says_is_shown_as_text():
     kernel = changed(lambda notebook: notebook["metadata"].update(kernelspec={"name": "<script>1</script>", "language": "python"}))
     shown = repair(source(), kernel, "<img src=x>.ipynb").notebook.cells[0].source
     assert "&lt;script&gt;" in shown and "&lt;img" in shown and "<" not in shown
+
+
+def test_no_html_of_a_students_comes_into_the_instructors_browser():
+    """The formgrader shows the texts of a notebook as they are."""
+    own = {"cell_type": "markdown", "metadata": {}, "source": "<script>x</script> and a<b, 3 < 4 <img src=x onerror=x>"}
+    shown = [each.source for each in repair(source(), changed(insert("q2-answer", own))).notebook.cells if each.id.startswith("text-")]
+    assert shown == ["&lt;script>x&lt;/script> and a&lt;b, 3 < 4 &lt;img src=x onerror=x>"]
+
+
+def test_what_comes_out_can_be_written(tmp_path):
+    """Half of a surrogate pair stands in JSON as six harmless letters; and names are free to hold what moves a terminal's cursor."""
+    given = changed(every(text("q1-answer", "x = 'QQ'"), lambda notebook: notebook["metadata"].update(kernelspec={"name": "\x1b]0;x\x07"})))
+    repaired = repair(source(), given.replace(b"QQ", b"\\ud800"), "n\udcff\n.ipynb")
+    nbformat.write(repaired.notebook, tmp_path / "a.ipynb")
+    assert all(note.encode() and note.isprintable() for note in repaired.notes) and len(repaired.notes) == 2
 
 
 def test_the_same_twice_is_the_same():

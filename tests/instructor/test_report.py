@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from specdec_lab.instructor.item_analysis import questions
 from specdec_lab.instructor.lms import canvas, moodle, plain, write
 from specdec_lab.instructor.marks import Check, Mark, given
 from specdec_lab.instructor.page import page
 from specdec_lab.instructor.roster import read_roster
+from specdec_lab.instructor.summary import Row, Status, show
 from tests.instructor.test_collect import CANVAS_ROSTER, MOODLE_ROSTER
 
 
@@ -115,6 +118,19 @@ CLASS = [
 ]
 
 
+def test_no_column_for_people_is_a_formula(tmp_path):
+    """Without a roster, what stands in for the number of a student is the name of a file."""
+    evil = '=HYPERLINK("http://x")'
+    rows = read(tmp_path / "a.csv", *plain([mark("x", 2, name=evil, email="+1", lms_id=evil), mark("@x", 2, name=" =1")]))
+    assert not [text for row in rows for text in row if text.lstrip()[:1] in ("=", "+", "@")]
+
+
+def test_nothing_that_a_student_wrote_moves_the_terminal():
+    printed = io.StringIO()
+    show([Row("ada", Status.look, notes=["Look: x [/red]\x1b]0;title\x07 \ud800 y"])], Console(file=printed, width=200), "title")
+    assert "\x1b" not in printed.getvalue() and printed.getvalue().encode() and "[/red]" in printed.getvalue()
+
+
 def test_difficulty_and_discrimination():
     one, two, three, four = questions([*CLASS, BO])
     assert (one.difficulty, two.difficulty, three.difficulty) == (0.4, 0.4, 1.0)
@@ -178,6 +194,8 @@ def test_the_page_says_what_was_found():
         ("x = 'a' * 10 ** 9", "'a' * 10 ** 9"),
         ("def x(): pass", ""),
         ("x = (", ""),
+        ("x = " + "+".join(["1"] * 800), None),
+        ("x = " + "+".join(["1"] * 1500), None),
         ("x = " + "+".join(["1"] * 5000), None),
     ],
 )

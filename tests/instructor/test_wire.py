@@ -36,8 +36,30 @@ def test_plain_data_comes_over_as_it_is(value):
     assert found == value and type(found) is type(value) and repr(found) == repr(value)
 
 
-def test_nan_comes_over():
-    assert math.isnan(there_and_back(math.nan))
+def test_nan_is_no_number_over_there():
+    """As a float it would slip through max(abs(a - b) for ...) < 1e-9 wherever it does not stand first."""
+    found = there_and_back([0.5, math.nan])
+    assert found[0] == 0.5 and repr(found[1]) == "nan" and not isinstance(found[1], float) and there_and_back(math.inf) == math.inf
+    with pytest.raises(TypeError):
+        max(abs(found[1] - 0.5), 0)
+
+
+def test_what_is_small_but_endless_when_printed_is_refused():
+    value: list = []
+    for _ in range(45):
+        value = [value, value]
+    with pytest.raises(wire.WireError, match="too often another"):
+        there_and_back(value)
+    shared = [0]
+    assert there_and_back([shared] * 1000) == [[0]] * 1000
+
+
+@pytest.mark.parametrize("changes", [[[0, [["r", 0]]]], [[0, [["r", 1]]], [1, [["r", 0]]]]])
+def test_arguments_cannot_be_made_to_contain_each_other(changes):
+    here = wire.Exchange(refer, lambda *_: None)
+    here.pack(([1], [2]))
+    with pytest.raises(wire.WireError):
+        here.apply(changes)
 
 
 class Always(int):
