@@ -27,6 +27,7 @@ def figure(title: str, x: str, y: str) -> go.Figure:
         "template": TEMPLATE,
         "margin": {"l": 60, "r": 20, "t": 60, "b": 50},
         "legend": {"orientation": "h", "y": -0.22},
+        "modebar": {"remove": ["sendChartToCloud"]},  # plotly offers to upload every picture
     }
     return go.Figure(layout=layout)
 

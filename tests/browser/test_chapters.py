@@ -38,6 +38,7 @@ def assert_whole(sheet: Sheet) -> None:
     assert sheet.not_run() == []
     seen = {i: sheet.unseen(i) for i in {*sheet.showing(WIDGET), *sheet.showing(PICTURE)}}
     assert {i: wrong for i, wrong in seen.items() if wrong} == {}
+    assert not sheet.page.locator("[data-title^='Share chart']").count(), "plotly offers to upload a picture"
 
 
 def grave(sheet: Sheet) -> dict[int, list[str]]:
