@@ -45,12 +45,15 @@ class Foreign:
     def __repr__(self) -> str:
         return f"<an object of type {self._kind}>"
 
+    def _refuse(self, *others: object) -> Any:
+        raise TypeError(f"{self!r} came out of the code where a number belongs")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __abs__ = __float__ = __round__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
 
 class NotANumber(Foreign):
     """Stands for nan, which every comparison with a limit lets through or not, as it is put: max(0.0, nan) is 0.0."""
-
-    def __init__(self) -> None:
-        super().__init__("nan")
 
     def __repr__(self) -> str:
         return "nan"
@@ -182,7 +185,7 @@ class Exchange:
 
     def unpack(self, data: Any, depth: int = 0) -> Any:
         if data is None or type(data) in (bool, int, float, str):
-            return data if data == data else NotANumber()
+            return data if data == data else NotANumber("float")
         if type(data) is not list or not data or depth > DEEPEST + 2:
             raise WireError("not a value")
         try:

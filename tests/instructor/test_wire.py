@@ -39,6 +39,9 @@ def test_plain_data_comes_over_as_it_is(value):
 def test_nan_is_no_number_over_there():
     """As a float it would slip through max(abs(a - b) for ...) < 1e-9 wherever it does not stand first."""
     found = there_and_back([0.5, math.nan])
+    for calculate in (lambda x: x - 1, lambda x: 1 - x, lambda x: x < 1, lambda x: max(0.0, x), abs, round):
+        with pytest.raises(TypeError, match="nan came out of the code where a number belongs"):
+            calculate(found[1])
     assert found[0] == 0.5 and repr(found[1]) == "nan" and not isinstance(found[1], float) and there_and_back(math.inf) == math.inf
     with pytest.raises(TypeError):
         max(abs(found[1] - 0.5), 0)
