@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from playwright.sync_api import expect
 
 from specdec_lab.theory.closed_forms import optimal_k, speedup
 from tests.browser.lab import Lab, Sheet
@@ -81,11 +82,12 @@ def test_recorded_points_are_labelled_as_recorded(sheet):
         assert not sheet.axe(0)
         sheet.shot("speedup_explorer_dark", 0)
     sheet.choose("measured points", "none yet")
+    expect(sheet.output(0).locator("select").first.locator("option:checked")).to_have_text("flat: the slider below")
 
 
 def test_a_callback_that_fails_is_not_silent(sheet):
     sheet.choose("verify, the target's pass", "v(k + 1) as measured")
-    assert "No pass has been measured yet" in sheet.output(0).get_by_role("alert").inner_text()
+    expect(sheet.output(0).get_by_role("alert")).to_contain_text("No pass has been measured yet")
 
 
 def test_the_kernel_can_be_restarted_and_everything_run_again(sheet):
