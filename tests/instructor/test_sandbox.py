@@ -108,9 +108,9 @@ for start in (os.fork, lambda: subprocess.run(["true"]), lambda: os.posix_spawn(
     assert seen(Sandbox(way), code)[1:] == [None, None, None]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a sandbox a user of its own; others count along")
 @each_way
 def test_what_else_runs_here_adds_nothing_to_the_limit_of_threads(way):
+    """As root, which gives a sandbox a user of its own; else this user's other threads may count, on both sides."""
     code = """import threading, time
 found = 0
 try:
@@ -119,7 +119,8 @@ try:
         found += 1
 except RuntimeError: pass
 """
-    assert seen(Sandbox(way), code) == 63
+    threads = seen(Sandbox(way), code)
+    assert threads == 63 if os.getuid() == 0 else threads > 30
 
 
 @each_way
