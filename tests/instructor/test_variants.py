@@ -169,3 +169,9 @@ def test_the_courses_salt_goes_out_and_counts(course):
     rows = {row.student: row for row in autograde(course, CHAPTER, sandbox=find(hidden=course.root))}
     assert {student: row.points for student, row in rows.items()} == {"ada": 1.0, "bo": 1.0, "cy": 0.0, "di": 0.0}
     assert all(row.status is Status.graded for row in rows.values()), "an untouched locked cell is not a changed one"
+
+
+def test_half_a_character_in_the_id_can_be_written_down():
+    drawn, said = drawn_by("ad\ud800a\x1b[2J", ["ada"])
+    assert drawn == "ada" and said.isprintable()
+    said.encode()
